@@ -1,0 +1,239 @@
+"""
+Finding the candidates of a question in a bank that is in memory.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from app.domain.filters import RecordFilter
+from app.domain.signals.bm25 import idf, term_score
+from app.domain.signals.cosine import unit_cosine
+from app.storage.banks import BankState
+from app.storage.moments import to_micros
+from app.storage.protocols import Bools, Floats, Gathered, Ints, Question
+from app.storage.resident.bank import NEVER, NO_ROW, TIERS, ResidentBank
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Keyword:
+    """BM25 of every unit, how many distinct terms each record holds, and each term's frequency."""
+
+    scores: Floats
+    frequencies: dict[str, int]
+    postings: list[npt.NDArray[np.int32]]
+
+
+def gather(
+    bank: ResidentBank,
+    state: BankState,
+    question: Question,
+    wanted: RecordFilter,
+    handles: frozenset[str],
+    allowed: Collection[int] | None,
+) -> Gathered:
+    """
+    The candidates among the records that the filter lets through; `allowed` are their numbers where the filter asks for
+    more than tiers, times and liveness.
+    """
+    visible = _visible(bank, wanted, allowed)
+    unit_visible = visible[bank.unit_row.view] & ~bank.unit_gone.view
+    keyword = _keyword(bank, state, question)
+    cosine = _cosine(bank, question)
+    k = question.arm_limit
+    found = [_best(keyword.scores, unit_visible & (keyword.scores > 0), k)]
+    if cosine is not None:
+        found.append(_best(cosine, unit_visible & bank.has_vector.view, k))
+    rows = {int(row) for units in found for row in bank.unit_row.view[units]}
+    rows.update(_sharing(bank, _cluster_counts(bank, question), visible, k))
+    rows.update(_sharing(bank, _entity_counts(bank, handles), visible, k))
+    if question.with_neighbours:
+        following = bank.following.view[sorted(rows)]
+        rows.update(int(row) for row in following if row != NO_ROW and visible[row])
+    return _columns(bank, sorted(rows, key=lambda row: int(bank.seq.view[row])), keyword, question, handles, wanted)
+
+
+def alive(bank: ResidentBank, wanted: RecordFilter) -> Bools:
+    """
+    Which rows are alive by the filter's clock.
+    """
+    clock = to_micros(wanted.clock)
+    living = (bank.expires.view > clock) & ~bank.deleted.view
+    if not wanted.include_superseded:
+        living &= bank.retired.view > clock if wanted.clock_is_past else bank.retired.view == NEVER
+    return living
+
+
+def _visible(bank: ResidentBank, wanted: RecordFilter, allowed: Collection[int] | None) -> Bools:
+    visible = alive(bank, wanted)
+    if len(wanted.tiers) < len(TIERS):
+        is_wanted = np.array([tier in wanted.tiers for tier in TIERS])
+        visible &= is_wanted[bank.tier.view]
+    if wanted.created_after is not None:
+        visible &= bank.created.view >= to_micros(wanted.created_after)
+    if wanted.created_before is not None:
+        visible &= bank.created.view < to_micros(wanted.created_before)
+    if allowed is not None:
+        mask = np.zeros(len(visible), np.bool_)
+        mask[[bank.row_of[seq] for seq in allowed if seq in bank.row_of]] = True
+        visible &= mask
+    return visible
+
+
+def _keyword(bank: ResidentBank, state: BankState, question: Question) -> _Keyword:
+    live = ~bank.unit_gone.view & (bank.retired.view == NEVER)[bank.unit_row.view]
+    scores = np.zeros(len(bank.unit_hash))
+    mean = state.live_terms / max(1, state.live_units)
+    frequencies: dict[str, int] = {}
+    postings = []
+    for term, number in question.terms.items():
+        known = bank.terms.of(term)
+        if known is None:
+            continue
+        units, tf = known
+        frequency = int(np.count_nonzero(live[units]))
+        if frequency:
+            frequencies[term] = frequency
+            weight = number * idf(frequency, state.live_units)
+            scores[units] += term_score(tf, weight, bank.unit_length.view[units], mean)
+        postings.append(units.copy())
+    return _Keyword(scores, frequencies, postings)
+
+
+def _cosine(bank: ResidentBank, question: Question) -> npt.NDArray[np.float32] | None:
+    if question.vector is None:
+        return None
+    cosine: npt.NDArray[np.float32] = bank.vectors.view @ question.vector
+    return cosine
+
+
+def _best(scores: npt.NDArray[np.floating], eligible: Bools, k: int) -> Ints:
+    units = np.flatnonzero(eligible)
+    if len(units) > k:
+        values = scores[units]
+        # Everything as good as the k-th stays in view, so that equal scores are cut by number and not by chance.
+        units = units[values >= np.partition(values, len(values) - k)[len(values) - k]]
+    order = np.lexsort((units, -scores[units]))
+    return units[order[:k]]
+
+
+def _cluster_counts(bank: ResidentBank, question: Question) -> Ints:
+    mask = sum(bank.cluster_bits.get(name, 0) for name in question.clusters)
+    if not mask:
+        return np.zeros(0, np.int64)
+    counts: Ints = np.bitwise_count(bank.clusters.view & mask).astype(np.int64)
+    return counts
+
+
+def _entity_counts(bank: ResidentBank, handles: frozenset[str]) -> Ints:
+    bearers = [row for handle in handles for row in bank.bearers.get(handle, ())]
+    if not bearers:
+        return np.zeros(0, np.int64)
+    return np.bincount(bearers, minlength=len(bank.ids)).astype(np.int64)
+
+
+def _sharing(bank: ResidentBank, counts: Ints, visible: Bools, k: int) -> Iterator[int]:
+    """Rows with the most in common, then the newest, then the first; none for empty counts."""
+    if not len(counts):
+        return iter(())
+    rows = np.flatnonzero((counts > 0) & visible)
+    order = np.lexsort((bank.seq.view[rows], -bank.updated.view[rows], -counts[rows]))
+    return (int(row) for row in rows[order[:k]])
+
+
+def _columns(
+    bank: ResidentBank,
+    chosen: list[int],
+    keyword: _Keyword,
+    question: Question,
+    handles: frozenset[str],
+    wanted: RecordFilter,
+) -> Gathered:
+    rows = np.array(chosen, np.int64)
+    before = bank.previous.view[rows] if question.with_neighbours else np.full(len(rows), NO_ROW)
+    before = np.where((before != NO_ROW) & alive(bank, wanted)[before], before, NO_ROW)
+    wider = np.unique(np.concatenate((rows, before[before != NO_ROW])))
+    bm25, part = _of_records(bank, wider, keyword.scores)
+    cosine, near_part, near_unit = _exact_cosine(bank, wider, question)
+    place = np.searchsorted(wider, rows)
+    place_before = np.searchsorted(wider, before)
+    place_before[before == NO_ROW] = -1
+    hit = bm25[place] > 0
+    return Gathered(
+        seq=bank.seq.view[rows],
+        part=np.where(hit, part[place], near_part[place]),
+        ids=tuple(bank.ids[row] for row in chosen),
+        speakers=tuple(bank.speakers[row] for row in chosen),
+        bm25=bm25[place],
+        cosine=cosine[place],
+        previous_bm25=np.where(place_before < 0, 0.0, bm25[place_before]) if len(wider) else np.zeros(0),
+        previous_cosine=np.where(place_before < 0, np.nan, cosine[place_before]) if len(wider) else np.zeros(0),
+        terms_hit=_terms_hit(bank, rows, keyword.postings if question.with_terms_hit else []),
+        cluster=_cluster_share(bank, rows, question),
+        entity=np.array([len(handles.intersection(bank.entities[row])) for row in chosen], np.int64),
+        created=bank.created.view[rows],
+        updated=bank.updated.view[rows],
+        happened=bank.happened.view[rows],
+        accessed=bank.accessed.view[rows],
+        access_count=bank.access_count.view[rows],
+        confidence=bank.confidence.view[rows],
+        pinned=bank.pinned.view[rows],
+        observations=bank.observations.view[rows],
+        category=bank.category.view[rows],
+        tier=bank.tier.view[rows],
+        frequencies=keyword.frequencies,
+        vectors=_chosen_vectors(bank, near_unit[place]) if question.with_vectors else None,
+    )
+
+
+def _of_records(bank: ResidentBank, rows: Ints, scores: Floats) -> tuple[Floats, Ints]:
+    """The best of each record's units: its score (0 without a unit) and its part."""
+    only = bank.only_unit.view[rows]
+    best, part = np.where(only == NO_ROW, 0.0, scores[only]), np.zeros(len(rows), np.int64)
+    for place in np.flatnonzero(only == NO_ROW):
+        units = bank.units_of_row[rows[place]]
+        if units:
+            unit = max(units, key=lambda unit: (scores[unit], -unit))
+            best[place], part[place] = scores[unit], bank.unit_part.view[unit]
+    return best, part
+
+
+def _exact_cosine(bank: ResidentBank, rows: Ints, question: Question) -> tuple[Floats, Ints, Ints]:
+    """The best cosine of each record in double precision, NaN without a vector; its part, and its unit."""
+    if question.vector is None or not len(rows):
+        return np.full(len(rows), np.nan), np.zeros(len(rows), np.int64), np.full(len(rows), NO_ROW)
+    chosen = bank.only_unit.view[rows].copy()
+    known = (chosen != NO_ROW) & bank.has_vector.view[chosen]
+    best = np.where(known, unit_cosine(bank.vectors.view[chosen], question.vector), np.nan)
+    for place in np.flatnonzero(chosen == NO_ROW):
+        units = [unit for unit in bank.units_of_row[rows[place]] if bank.has_vector.view[unit]]
+        if units:
+            cosines = unit_cosine(bank.vectors.view[units], question.vector)
+            first = int(np.argmax(cosines))
+            best[place], chosen[place] = cosines[first], units[first]
+    part = np.where(np.isnan(best), 0, bank.unit_part.view[chosen])
+    return best, part, np.where(np.isnan(best), NO_ROW, chosen)
+
+
+def _terms_hit(bank: ResidentBank, rows: Ints, postings: list[npt.NDArray[np.int32]]) -> Ints:
+    hit = np.zeros(len(bank.ids), np.int64)
+    for units in postings:
+        has = np.zeros(len(hit), np.bool_)
+        has[bank.unit_row.view[units[~bank.unit_gone.view[units]]]] = True
+        hit += has
+    return hit[rows]
+
+
+def _cluster_share(bank: ResidentBank, rows: Ints, question: Question) -> Floats:
+    counts = _cluster_counts(bank, question)
+    if not len(counts):
+        return np.zeros(len(rows))
+    return counts[rows] / len(question.clusters)
+
+
+def _chosen_vectors(bank: ResidentBank, units: Ints) -> npt.NDArray[np.float32]:
+    vectors = bank.vectors.view[units].copy()
+    vectors[units == NO_ROW] = 0.0
+    return vectors

@@ -1,0 +1,3 @@
+"""
+Schema revisions, applied in order by `app.storage.migrate`.
+"""
