@@ -1,0 +1,3 @@
+"""
+Background work: a worker that claims jobs, runs their handlers and settles them.
+"""
