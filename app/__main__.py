@@ -1,0 +1,7 @@
+"""
+`python -m app` is `lamina`.
+"""
+
+from app.cli.main import main
+
+main()
