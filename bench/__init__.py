@@ -1,0 +1,3 @@
+"""
+Benchmarks: times and sizes, measured in one run, each beside its limit.
+"""
