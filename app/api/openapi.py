@@ -8,7 +8,8 @@ from html import escape
 from typing import Any
 
 import msgspec
-from litestar import Request
+from litestar import Request, Router
+from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig, ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin, OpenAPIRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
@@ -125,6 +126,12 @@ def _references(part: object) -> Iterator[str]:
             yield from _references(below)
 
 
+def _known_page(request: Request[Any, Any, Any]) -> None:
+    # The framework would answer with a page of its own; what is not there is a problem document everywhere.
+    if "path" in request.path_params:
+        raise NotFoundException
+
+
 def openapi_config() -> OpenAPIConfig:
     """
     The document's frame: title, keys, and where it is served.
@@ -133,7 +140,7 @@ def openapi_config() -> OpenAPIConfig:
         title="Lamina",
         version=VERSION,
         description=DESCRIPTION,
-        path="/schema",
+        openapi_router=Router("/schema", route_handlers=[], before_request=_known_page, include_in_schema=False),
         components=Components(
             security_schemes={
                 "bearer": SecurityScheme(type="http", scheme="bearer"),

@@ -78,7 +78,7 @@ def http_problem(request: Request[Any, Any, Any], error: HTTPException) -> Respo
         return unexpected_problem(request, error)
     slug, title = _TITLES.get(status, ("refused", "Refused"))
     if isinstance(error, ValidationException):
-        fields = tuple(_parameter_fault(cast("Mapping[str, Any]", item)) for item in error.extra or ())
+        fields = tuple(_parameter_fault(request, cast("Mapping[str, Any]", item)) for item in error.extra or ())
         detail = "; ".join(f"{fault.field}: {fault.message}" for fault in fields) or "a parameter cannot be taken"
         return _answer(request, status, slug, title, detail, fields)
     detail = _DETAILS.get(status, title.lower())
@@ -147,8 +147,11 @@ def _answer(
     return Response(problem, status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
-def _parameter_fault(item: Mapping[str, Any]) -> FieldFault:
+def _parameter_fault(request: Request[Any, Any, Any], item: Mapping[str, Any]) -> FieldFault:
     field = str(item.get("key", "parameter")).partition(".")[0]
     if field == "data":
         return FieldFault("body", "a JSON object is needed")
-    return FieldFault(field, str(item["message"]).replace("`", ""))
+    # The framework knows a parameter by its name in the code; the caller wrote the one in the document.
+    known = request.route_handler.parsed_fn_signature.parameters.get(field)
+    written = getattr(known.kwarg_definition, "name", None) if known is not None else None
+    return FieldFault(written or field, str(item["message"]).replace("`", ""))

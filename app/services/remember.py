@@ -25,7 +25,7 @@ from app.services.indexer import Indexer
 from app.services.preparation import Preparation
 from app.storage import banks as bank_rows
 from app.storage import entries as entry_rows
-from app.storage import outbox, records, units
+from app.storage import idempotency, outbox, records, units
 from app.storage.engine import Storage
 from app.storage.entries import EntryRow
 from app.storage.moments import to_micros
@@ -164,7 +164,7 @@ class Remember:
 
     async def delete_action(self, bank: str, action_id: str) -> int:
         """
-        Remove an action's entries for good, also from every index; returns how many there were.
+        Remove an action's entries for good, from every index and kept answer; returns how many there were.
 
         Raises:
             NotFound: when there is no such bank.
@@ -182,6 +182,7 @@ class Remember:
             )
             entry_rows.erase(connection, bank_id, seqs)
             records.erase(connection, bank_id, seqs)
+            idempotency.forget_bank(connection, bank)
             bank_rows.advance(connection, bank_id, now, units=-removed[0], terms=-removed[1], erased=True)
             events = [Event("item-changed", "deleted", item.id, "action ended") for item in gone.values()]
             outbox.add(connection, bank, events, now)

@@ -213,7 +213,9 @@ def counts(connection: Connection, bank_id: int, space_id: int | None) -> BankCo
         ).where(live)
     ).one()
     superseded = connection.execute(
-        select(func.count()).where(record.c.bank_id == bank_id, record.c.invalid_at.is_not(None))
+        select(func.count()).where(
+            record.c.bank_id == bank_id, record.c.invalid_at.is_not(None), record.c.tier != Tier.DOCUMENT
+        )
     ).scalar_one()
     vectors = connection.execute(
         select(func.count()).where(

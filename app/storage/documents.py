@@ -65,13 +65,16 @@ def page(connection: Connection, bank_id: int, limit: int, offset: int) -> tuple
 
 def under(connection: Connection, bank_id: int, folder: str) -> list[Document]:
     """
-    The documents whose path begins with `folder`, by path, with their text.
+    The documents whose path begins with `folder` (which ends in a slash), by path, with their text.
     """
+    # The bounds of a range, since LIKE takes `Rules/` for `rules/` in SQLite.
+    after = folder[:-1] + chr(ord("/") + 1)
     rows = connection.execute(
         select(document)
         .where(
             document.c.bank_id == bank_id,
-            document.c.path.startswith(folder, autoescape=True),
+            document.c.path >= folder,
+            document.c.path < after,
             document.c.deleted_at.is_(None),
         )
         .order_by(document.c.path)

@@ -312,6 +312,17 @@ idempotency = Table(
     sqlite_with_rowid=False,
 )
 
+model_usage = Table(
+    "model_usage",
+    metadata,
+    _bank_key(),
+    Column("day", String(10), primary_key=True),  # of UTC, such as 2026-11-30
+    Column("calls", BigInteger, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 api_key = Table(
     "api_key",
     metadata,

@@ -69,7 +69,6 @@ async def serving(
     *,
     clock: Clock | None = None,
     parts: Mapping[str, Any] | None = None,
-    raise_faults: bool = True,
     **sections: Mapping[str, Any],
 ) -> AsyncIterator[Served]:
     """
@@ -80,7 +79,8 @@ async def serving(
     if parts:
         services = Instead(services, **{name: make(services) for name, make in parts.items()})
     app = create_app(services)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=raise_faults)
+    asgi: Any = app
+    transport = httpx.ASGITransport(asgi)
     async with _alive(app), httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         yield Served(client, services, app)
 

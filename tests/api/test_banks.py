@@ -86,7 +86,8 @@ async def test_stats_count_what_is_there(client: httpx.AsyncClient) -> None:
 async def test_banks_are_listed_page_by_page(client: httpx.AsyncClient) -> None:
     for name in "abcde":
         await client.post("/v1/banks", json={"name": name})
-    seen, offset = [], 0
+    seen: list[str] = []
+    offset: int | None = 0
     while offset is not None:
         page = (await client.get("/v1/banks", params={"limit": 2, "offset": offset})).json()
         seen += [bank["name"] for bank in page["items"]]

@@ -59,11 +59,14 @@ async def test_a_key_belongs_to_its_path_and_its_caller(tmp_path: Path) -> None:
 
 
 async def test_a_refusal_is_kept_too(client: httpx.AsyncClient) -> None:
-    await client.post("/v1/banks", json={"name": "a"})
-    first = await post(client, "/v1/banks", {"name": "a"})
-    await client.delete("/v1/banks/a", params={"erase": "true"})
-    second = await post(client, "/v1/banks", {"name": "b"})
+    holder = await client.post("/v1/banks/a/memories", json={"content": "Lives in Pune", "key": "home"})
+    rival = {"content": "Lives in Oslo", "key": "home"}
+    first = await post(client, "/v1/banks/a/memories", rival)
+    assert (await client.delete(f"/v1/banks/a/memories/{holder.json()['id']}")).status_code == 204
+    second = await post(client, "/v1/banks/a/memories", rival)
     assert (first.status_code, second.status_code) == (409, 409)
+    assert second.headers["content-type"] == "application/problem+json"
+    assert (await client.post("/v1/banks/a/memories", json=rival)).status_code == 201
     bad = [await post(client, "/v1/banks/c/entries", {"entries": 1}) for _ in range(2)]
     assert [answer.status_code for answer in bad] == [400, 400]
     assert bad[1].content == bad[0].content
@@ -182,7 +185,7 @@ async def test_a_crash_between_the_write_and_the_answer_neither_stores_twice_nor
 ) -> None:
     monkeypatch.setattr(idempotency, "PATIENCE_S", 0.0)
     clock = FrozenClock(datetime(2026, 1, 1, tzinfo=UTC))
-    sections = {"short_term": {"dedupe_window_s": 0}}
+    sections: dict[str, Any] = {"short_term": {"dedupe_window_s": 0}}
     async with serving(tmp_path, clock=clock, parts={"idempotency": Dying}, **sections) as served:
         with pytest.raises(asyncio.CancelledError):
             await post(served.client, path, body)
@@ -228,6 +231,15 @@ async def test_an_erased_bank_takes_its_answers_with_it(client: httpx.AsyncClien
     assert (await post(client, "/v1/banks/a/recall", body)).status_code == 404
     for file in tmp_path.iterdir():
         assert word not in file.read_bytes()
+
+
+async def test_an_actions_entries_leave_no_kept_answer_either(client: httpx.AsyncClient) -> None:
+    body = {"query": "codeword"}
+    entry = {"content": "The codeword is zanzibarquince", "action_id": "act"}
+    await client.post("/v1/banks/a/entries", json={"entries": [entry]})
+    assert "zanzibarquince" in (await post(client, "/v1/banks/a/recall", body)).text
+    await client.delete("/v1/banks/a/entries", params={"action_id": "act"})
+    assert "zanzibarquince" not in (await post(client, "/v1/banks/a/recall", body)).text
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, " "])

@@ -5,11 +5,9 @@ What is logged of a request, and what never is.
 import io
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import structlog
 
 from app.config import LogSettings
@@ -18,18 +16,6 @@ from tests.api.serving import KEYS, serving
 from tests.api.test_problems import Broken
 
 WORD = "zanzibarquince"
-
-
-@pytest.fixture
-def stream() -> Iterator[io.StringIO]:
-    out = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    telemetry.configure(LogSettings(), out)
-    yield out
-    structlog.reset_defaults()
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -99,16 +85,9 @@ def test_lines_of_libraries_are_json_too_and_hide_what_an_exception_says(stream:
 
 def test_a_person_can_read_the_lines_instead() -> None:
     out = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    try:
-        telemetry.configure(LogSettings(format="console", level="warning"), out)
-        structlog.get_logger().info("hidden")
-        structlog.get_logger().warning("shown", number=3)
-    finally:
-        structlog.reset_defaults()
-        root.handlers[:] = handlers
-        root.setLevel(level)
+    telemetry.configure(LogSettings(format="console", level="warning"), out)
+    structlog.get_logger().info("hidden")
+    structlog.get_logger().warning("shown", number=3)
     assert "shown" in out.getvalue()
     assert "number=3" in out.getvalue()
     assert "hidden" not in out.getvalue()

@@ -111,8 +111,8 @@ async def test_o48_a_search_ranks_by_topic_and_explains_itself(tmp_path: Path) -
     clock = FrozenClock(datetime(2026, 1, 1, tzinfo=UTC))
     async with serving(tmp_path, clock=clock) as served:
         client = served.client
-        await save(client, "p", rawInput="x", processedContent="Has a peanut allergy", confidence=0.8)
-        await save(client, "p", rawInput="y", processedContent="Plays chess on Sundays")
+        await save(client, "p", rawInput="as said", processedContent="Has a peanut allergy", confidence=0.8)
+        await save(client, "p", rawInput="as told", processedContent="Plays chess on Sundays")
         clock.moment += timedelta(days=30)
         answer = await client.get("/api/profiles/p/memories/search", params={"q": "diet"})
         found = answer.json()
@@ -157,7 +157,7 @@ async def test_o49_a_memory_is_shown_and_deleted(client: httpx.AsyncClient) -> N
 async def test_o50_all_memories_by_profile_or_as_one_page(client: httpx.AsyncClient) -> None:
     await save(client, "p", rawInput="Likes tea")
     await save(client, "q", rawInput="Likes coffee")
-    await save(client, "p", rawInput="x", processedContent="Runs 10 km", category="behavior")
+    await save(client, "p", rawInput="as said", processedContent="Runs 10 km", category="behavior")
     grouped = (await client.get("/api/memory-bank")).json()
     assert (grouped["total"], grouped["profilesWithMemory"]) == (3, 2)
     texts = {name: [item["processedContent"] for item in items] for name, items in grouped["memories"].items()}

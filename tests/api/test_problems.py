@@ -32,6 +32,7 @@ async def check(answer: httpx.Response, status: int, slug: str) -> dict[str, Any
 async def test_what_is_not_there_is_a_problem(client: httpx.AsyncClient) -> None:
     await check(await client.get("/nowhere"), 404, "not-found")
     await check(await client.get("/v1/banks/none"), 404, "not-found")
+    await check(await client.get("/schema/nothing"), 404, "not-found")
     await check(await client.get("/schema/nothing/here"), 404, "not-found")
 
 

@@ -3,13 +3,13 @@ Long-term documents and rules over HTTP: written whole or appended to, with the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 from litestar import Controller, Response, delete, get, post, put
 from litestar.exceptions import MethodNotAllowedException
 from litestar.openapi import ResponseSpec
-from litestar.openapi.spec import OpenAPIMediaType, OpenAPIType, Operation, Reference, RequestBody, Schema
+from litestar.openapi.spec import OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
 from litestar.params import FromPath, HeaderParameter, JSONBody, PathParameter
 
 from app.api.auth import ADMIN, WRITE
@@ -70,25 +70,16 @@ class WritesMarkdown(Operation):
     An operation whose body is markdown, or JSON with the markdown in `content`.
     """
 
-    request_body: RequestBody | Reference | None = field(
-        default_factory=lambda: RequestBody(
-            required=True,
-            content={
-                MARKDOWN: OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING)),
-                JSON: OpenAPIMediaType(
-                    schema=Schema(
-                        type=OpenAPIType.OBJECT,
-                        properties={
-                            "content": Schema(type=OpenAPIType.STRING),
-                            "reason": Schema(one_of=[Schema(type=OpenAPIType.STRING), Schema(type=OpenAPIType.NULL)]),
-                        },
-                        required=["content"],
-                        additional_properties=False,
-                    )
-                ),
-            },
+    def __post_init__(self) -> None:
+        text, nothing = Schema(type=OpenAPIType.STRING), Schema(type=OpenAPIType.NULL)
+        whole = Schema(
+            type=OpenAPIType.OBJECT,
+            properties={"content": text, "reason": Schema(one_of=[text, nothing])},
+            required=["content"],
+            additional_properties=False,
         )
-    )
+        content = {MARKDOWN: OpenAPIMediaType(schema=text), JSON: OpenAPIMediaType(schema=whole)}
+        self.request_body = RequestBody(required=True, content=content)
 
 
 class DocumentController(Controller):
@@ -158,7 +149,9 @@ class DocumentController(Controller):
         if not path.endswith(APPEND):
             raise MethodNotAllowedException(headers={"Allow": "GET, PUT, DELETE"})
         name = _writable(request, path.removeprefix("/").removesuffix(APPEND))
-        written = await request.services.documents.append(bank, name, data.content, data.heading, reason=data.reason)
+        written = await request.services.documents.append(
+            bank, name, data.content, data.heading, reason=data.reason, request_key=request.seed
+        )
         return _stored(written)
 
 

@@ -52,8 +52,8 @@ def _of_section(
         for start, stop, piece in _pieces(body, room, overlap):
             first = section.body_line + start
             yield Passage(section.heading, first, section.body_line + stop, f"{titles}\n{piece}" if titles else piece)
-    elif titles and not _is_below(following, section):
-        yield Passage(section.heading, section.first_line, section.last_line, titles)
+    elif section.heading and not _is_below(following, section):
+        yield Passage(section.heading, section.first_line, section.last_line, titles or section.heading[-1])
 
 
 def _pieces(body: str, size: int, overlap: int) -> Iterator[tuple[int, int, str]]:

@@ -100,7 +100,7 @@ class TestSections:
     @settings(deadline=None)
     def test_sections_cover_every_line_once(self, text: str) -> None:
         lines = lines_of(text)
-        covered = []
+        covered: list[int] = []
         for section in sections_of(lines):
             assert section.first_line <= section.body_line <= section.last_line + 1
             covered += range(section.first_line, section.last_line + 1)
@@ -152,7 +152,7 @@ class TestPassages:
     def test_every_line_that_says_something_is_in_a_passage(self, text: str, size: int, overlap: int) -> None:
         lines = lines_of(text)
         sections = sections_of(lines)
-        told = set()
+        told: set[int] = set()
         for passage in passages_of(text, size, overlap):
             assert 1 <= passage.first_line <= passage.last_line <= len(lines)
             assert passage.text.strip()
