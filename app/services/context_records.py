@@ -30,6 +30,13 @@ class StoredContextRecords:
         self._access_log = access_log
         self._clock = clock
 
+    @property
+    def writes(self) -> int:
+        """
+        How many writes this process has made, to whichever bank.
+        """
+        return self._storage.writes
+
     async def version(self, bank: str) -> Hashable:
         """
         A value that is another one after every change of what the bank remembers.

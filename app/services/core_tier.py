@@ -19,6 +19,13 @@ class CoreRecords(Protocol):
     Where the core tier is read from.
     """
 
+    @property
+    def writes(self) -> int:
+        """
+        How many writes this process has made, to whichever bank.
+        """
+        ...
+
     async def version(self, bank: str) -> Hashable:
         """
         A value that is another one after every change of what the bank remembers, and for every other bank that ever
@@ -45,6 +52,7 @@ class _Kept:
 
     version: Hashable
     checked_at: datetime
+    writes: int
     by_limit: dict[int, tuple[datetime, tuple[Memory, ...]]] = field(default_factory=dict)
 
 
@@ -52,7 +60,8 @@ class CoreTier:
     """
     The core tier of any bank, read anew when the bank's version is another one or the reading is `cache_s` old.
 
-    The version is looked up at most every `refresh_s`, and at once after `forget`. Expiry is judged at every call.
+    The version is looked up after each write of this process, and else at most every `refresh_s`. Expiry is judged at
+    every call.
     """
 
     def __init__(self, records: CoreRecords, settings: CoreSettings, clock: Clock) -> None:
@@ -60,7 +69,6 @@ class CoreTier:
         self._settings = settings
         self._clock = clock
         self._banks: OrderedDict[str, _Kept] = OrderedDict()
-        self._forgotten = 0
 
     async def of(self, bank: str, limit: int) -> list[Memory]:
         """
@@ -78,24 +86,17 @@ class CoreTier:
             known = kept.by_limit[limit] = (now, tuple(memories))
         return core_tier(known[1], self._settings.min_confidence, limit, now)
 
-    def forget(self, bank: str) -> None:
-        """
-        Read the bank anew at the next call: it was written to, or is gone.
-        """
-        self._forgotten += 1
-        self._banks.pop(bank, None)
-
     async def _current(self, bank: str, now: datetime) -> _Kept:
         kept = self._banks.get(bank)
-        if kept is None or not _is_fresh(kept.checked_at, now, self._settings.refresh_s):
+        writes = self._records.writes
+        if kept is None or kept.writes != writes or not _is_fresh(kept.checked_at, now, self._settings.refresh_s):
             # A bank that is gone must not be answered from here, so nothing is kept until its version is known; and a
             # write that comes while the version is read would make what was kept look current.
             self._banks.pop(bank, None)
-            forgotten = self._forgotten
             version = await self._records.version(bank)
-            if kept is None or kept.version != version or forgotten != self._forgotten:
-                kept = _Kept(version, now)
-            kept.checked_at = now
+            if kept is None or kept.version != version or self._records.writes != writes:
+                kept = _Kept(version, now, writes)
+            kept.checked_at, kept.writes = now, writes
             self._banks[bank] = kept
         self._banks.move_to_end(bank)
         while len(self._banks) > self._settings.cache_banks:

@@ -43,6 +43,7 @@ class Storage:
         self.path = prepare_directory(settings.data_dir) / DATABASE_NAME
         self.driver: Driver = choose_driver()
         self.degraded: dict[str, str] = {}
+        self.writes = 0  # committed by this process
         if not self.driver.safe_wal:
             version = ".".join(map(str, self.driver.version))
             self.degraded["write_ahead_log"] = (
@@ -94,7 +95,9 @@ class Storage:
         Run `work` in one transaction in this thread.
         """
         with self._writer_engine.begin() as connection:
-            return work(connection)
+            done = work(connection)
+        self.writes += 1
+        return done
 
     async def checkpoint(self) -> None:
         """

@@ -281,3 +281,10 @@ async def test_bad_fields_are_named(launch: Launch, resident: int) -> None:
     with pytest.raises(InvalidInput) as caught:
         await service.recall.recall(BANK, request)
     assert {fault.field for fault in caught.value.fields} == {"limit", "threshold", "scorer", "as_of"}
+
+
+async def test_a_question_about_a_time_finds_what_was_said_then(launch: Launch, resident: int) -> None:
+    service = await started(launch, resident)
+    await say(service, "We finally hung the big mirror", timestamp=NOW - timedelta(days=1))
+    await say(service, "The plumber never came", timestamp=NOW - timedelta(days=9))
+    assert await texts(service, "what happened yesterday") == ["We finally hung the big mirror"]
