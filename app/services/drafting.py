@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from app.config import MemorySettings
+from app.domain.entities import normalise_handle
 from app.domain.identity import new_id
 from app.domain.records import Category, Memory, Record, Source, Tier
 from app.domain.text.legal import legal_text
@@ -117,7 +118,7 @@ class Drafting:
                 case "tags":
                     record = replace(record, tags=faults.labels(name, value or ()))
                 case "entities":
-                    record = replace(record, entities=_lowered(faults.labels(name, value or ())))
+                    record = replace(record, entities=_handles(faults.labels(name, value or ())))
                 case "key":
                     item = replace(item, key=faults.name(name, value))
                 case "occurred_at":
@@ -187,7 +188,7 @@ class Drafting:
             source=_source(item.source, faults),
             category=_category(item.category, faults),
             tags=faults.labels("tags", item.tags),
-            entities=_lowered(faults.labels("entities", self._preparation.entities(text, item.entities))),
+            entities=_handles(faults.labels("entities", self._preparation.entities(text, item.entities))),
             metadata=faults.mapping("metadata", item.metadata),
             occurred_at=faults.moment("occurred_at", item.occurred_at),
             expires_at=faults.moment("expires_at", item.expires_at),
@@ -235,8 +236,11 @@ def _given(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-def _lowered(labels: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(label.casefold() for label in labels))
+def _handles(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels in the form in which a question's handles are looked up; one without a letter or digit is left out."""
+    found = dict.fromkeys(normalise_handle(label) for label in labels)
+    found.pop("", None)
+    return tuple(found)
 
 
 def _category(value: object, faults: Faults) -> Category:

@@ -128,7 +128,8 @@ class Indexer:
             self._signal.clear()
             batch = await self._storage.read(lambda connection: rows.pending(connection, self._batch_size))
             if not batch:
-                self._idle.set()
+                if not self._signal.is_set():  # else more was written while the queue was read
+                    self._idle.set()
                 await self._signal.wait()
                 continue
             try:

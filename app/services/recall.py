@@ -219,6 +219,7 @@ class Recall:
             arm_limit=max(self._settings.candidates_per_arm, plan.limit),
             space=meaning.space,
             vector=meaning.vector,
+            spans=tuple(_moments(span, plan.asked_at) for span in plan.spans) if plan.scorer_name == "fused" else (),
             with_neighbours=plan.scorer_name == "fused",
             with_terms_hit=plan.scorer_name == "orca",
             with_vectors=plan.scorer_name == "orcbot" or self._settings.fused.diversity < 1.0,
@@ -346,6 +347,11 @@ def _floors(
     if request.min_score is not None:
         keep = keep & (scored.score >= request.min_score)
     return degraded, keep
+
+
+def _moments(span: AgeSpan, asked_at: datetime) -> tuple[int, int]:
+    clock = to_micros(asked_at)
+    return clock - int(span.oldest * DAY_MICROS), clock - int(span.newest * DAY_MICROS)
 
 
 def _passage(item: Record, spans: Sequence[units.StoredUnit], part: int) -> tuple[str, tuple[int, int] | None]:

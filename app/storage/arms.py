@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, literal, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, literal, or_, select
 
 from app.domain.filters import RecordFilter
 from app.domain.signals.bm25 import K1, B, idf
@@ -159,6 +159,24 @@ def entity(connection: Connection, bank_id: int, handles: Collection[str], k: in
     The `k` newest records that bear a handle which the question names, most shared first; the score is their number.
     """
     return _labelled(connection, bank_id, record_entity, record_entity.c.handle, handles, k, wanted)
+
+
+def in_time(
+    connection: Connection, bank_id: int, spans: Sequence[tuple[int, int]], k: int, wanted: RecordFilter
+) -> list[Hit]:
+    """
+    The `k` newest records that tell of one of the times (first and last microsecond); the score is 1.
+    """
+    if not spans:
+        return []
+    happened = func.coalesce(record.c.occurred_at, record.c.created_at)
+    rows = connection.execute(
+        select(record.c.seq)
+        .where(*conditions(bank_id, wanted), or_(*(happened.between(first, last) for first, last in spans)))
+        .order_by(happened.desc(), record.c.seq)
+        .limit(k)
+    )
+    return [Hit(seq, 0, 1.0) for seq in rows.scalars()]
 
 
 def _labelled(

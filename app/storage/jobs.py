@@ -103,9 +103,7 @@ def extend(connection: Connection, lease: Lease, until: int, progress: dict[str,
     values: dict[str, Any] = {"lease_until": until}
     if progress is not None:
         values["progress"] = progress
-    row = connection.execute(
-        update(job).where(_held(lease)).values(**values).returning(job.c.cancel_wanted)
-    ).first()
+    row = connection.execute(update(job).where(_held(lease)).values(**values).returning(job.c.cancel_wanted)).first()
     return None if row is None else bool(row.cancel_wanted)
 
 
@@ -120,9 +118,7 @@ def fail(connection: Connection, lease: Lease, now: int, error: str, report: dic
     """
     Give a job up; false when the lease was lost.
     """
-    return _settle(
-        connection, lease, {"state": JobState.FAILED, "error": error, "report": report, "finished_at": now}
-    )
+    return _settle(connection, lease, {"state": JobState.FAILED, "error": error, "report": report, "finished_at": now})
 
 
 def cancel_held(connection: Connection, lease: Lease, now: int) -> bool:
@@ -150,9 +146,7 @@ def cancel(connection: Connection, job_id: str, now: int) -> JobState | None:
     if found is None:
         return None
     if found.state is JobState.QUEUED:
-        connection.execute(
-            update(job).where(job.c.id == job_id).values(state=JobState.CANCELLED, finished_at=now)
-        )
+        connection.execute(update(job).where(job.c.id == job_id).values(state=JobState.CANCELLED, finished_at=now))
     elif found.state is JobState.RUNNING:
         connection.execute(update(job).where(job.c.id == job_id).values(cancel_wanted=1))
     return found.state
@@ -223,9 +217,7 @@ def last_done(connection: Connection, kind: str) -> int | None:
     """
     When scheduled work of that kind was last done without a fault (microseconds).
     """
-    return connection.execute(
-        select(schedule.c.last_done_at).where(schedule.c.kind == kind)
-    ).scalar_one_or_none()
+    return connection.execute(select(schedule.c.last_done_at).where(schedule.c.kind == kind)).scalar_one_or_none()
 
 
 def note_done(connection: Connection, kind: str, at: int) -> None:
@@ -247,9 +239,7 @@ def _held(lease: Lease) -> Any:
 
 
 def _settle(connection: Connection, lease: Lease, values: dict[str, Any]) -> bool:
-    result = connection.execute(
-        update(job).where(_held(lease)).values(lease_until=None, worker=None, **values)
-    )
+    result = connection.execute(update(job).where(_held(lease)).values(lease_until=None, worker=None, **values))
     return result.rowcount > 0
 
 

@@ -34,9 +34,9 @@ class Question:
     A query as the indexes read it.
 
     `terms` counts each search term, `vector` is of unit length in `space` (None where no semantic arm runs), `clusters`
-    are the topic clusters it touches, `text` the query itself, for the handles it names. `arm_limit` is how many
-    candidates each arm brings. `with_neighbours`, `with_terms_hit` and `with_vectors` ask for what not every scorer
-    needs.
+    are the topic clusters it touches, `text` the query itself, for the handles it names, `spans` the times it speaks of
+    (first and last microsecond of each). `arm_limit` is how many candidates each arm brings. `with_neighbours`,
+    `with_terms_hit` and `with_vectors` ask for what not every scorer needs.
     """
 
     text: str
@@ -45,6 +45,7 @@ class Question:
     arm_limit: int
     space: Space | None = None
     vector: npt.NDArray[np.float32] | None = None
+    spans: tuple[tuple[int, int], ...] = ()
     with_neighbours: bool = True
     with_terms_hit: bool = False
     with_vectors: bool = False

@@ -63,6 +63,7 @@ class SqlIndex:
             arms.lexical(connection, bank, weights, k, wanted),
             arms.cluster(connection, bank_id, question.clusters, k, wanted),
             arms.entity(connection, bank_id, handles, k, wanted),
+            arms.in_time(connection, bank_id, question.spans, k, wanted),
         ]
         if question.vector is not None and question.space is not None:
             found.append(

@@ -33,9 +33,9 @@ class FusedParams:
     """Share of the previous turn's excess that passes on to its answer."""
     agreement_bonus: float = 0.0
     """For each further arm that found the record. The mean rewards agreement already, and more moves no measure up."""
-    cluster_reach: float = 0.05
+    cluster_reach: float = 0.10
     """Relevance to which sharing all topics lifts: enough to be found, never enough to pass a record that answers."""
-    entity_reach: float = 0.05
+    entity_reach: float = 0.06
     """Relevance to which each shared handle lifts; as a bonus to all that bear a name it drowns what is asked of it."""
     entity_reach_max: int = 2
     """Most handles that count."""

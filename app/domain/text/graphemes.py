@@ -5,7 +5,7 @@ What a reader takes for one character (an emoji family, a letter with accents, C
 extended grapheme cluster in the sense of Unicode Standard Annex 29.
 """
 
-import regex  # type: ignore[import-untyped]
+import regex
 
 _CLUSTER = regex.compile(r"\X")
 

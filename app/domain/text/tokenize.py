@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain, pairwise
 
-import regex  # type: ignore[import-untyped]
+import regex
 import Stemmer
 
 TERM_MAX = 64

@@ -49,6 +49,7 @@ def gather(
     rows = {int(row) for units in found for row in bank.unit_row.view[units]}
     rows.update(_sharing(bank, _cluster_counts(bank, question), visible, k))
     rows.update(_sharing(bank, _entity_counts(bank, handles), visible, k))
+    rows.update(_in_time(bank, question, visible, k))
     if question.with_neighbours:
         following = bank.following.view[sorted(rows)]
         rows.update(int(row) for row in following if row != NO_ROW and visible[row])
@@ -140,6 +141,16 @@ def _sharing(bank: ResidentBank, counts: Ints, visible: Bools, k: int) -> Iterat
         return iter(())
     rows = np.flatnonzero((counts > 0) & visible)
     order = np.lexsort((bank.seq.view[rows], -bank.updated.view[rows], -counts[rows]))
+    return (int(row) for row in rows[order[:k]])
+
+
+def _in_time(bank: ResidentBank, question: Question, visible: Bools, k: int) -> Iterator[int]:
+    """Rows that tell of one of the question's times, newest first."""
+    inside = np.zeros(len(visible), np.bool_)
+    for first, last in question.spans:
+        inside |= (bank.happened.view >= first) & (bank.happened.view <= last)
+    rows = np.flatnonzero(inside & visible)
+    order = np.lexsort((bank.seq.view[rows], -bank.happened.view[rows]))
     return (int(row) for row in rows[order[:k]])
 
 

@@ -122,6 +122,30 @@ def test_c9_a_floor_is_kept_for_a_section_that_comes_later() -> None:
     assert len(_shown(alone, "long")) > len(_shown(answer, "long"))
 
 
+def test_c9_a_floor_that_nobody_wants_does_not_keep_the_best_record_out() -> None:
+    found = SectionSpec("found", SectionSource.MEMORIES, "", drop=2, limit=100)
+    empty = SectionSpec("empty", SectionSource.EPISODES, "", drop=1, floor=0.5)
+    profile = replace(single(found), sections=(found, empty))
+    best = memory("best", "x" * 550, score=0.9)
+    lesser = [memory(f"m{number}", f"lesser {number} {'y' * 60}", score=0.5) for number in range(20)]
+    answer = _chars(profile, {"found": [best, *lesser]}, 1000)
+    assert _shown(answer, "found")[0] == "best"
+
+
+def test_c9_trimming_spares_a_floor_while_another_section_has_more_than_its_own() -> None:
+    plenty = SectionSpec("plenty", SectionSource.MEMORIES, "", drop=2, limit=100)
+    little = SectionSpec("little", SectionSource.EPISODES, "", drop=1, limit=100, floor=0.3)
+    profile = replace(single(plenty), sections=(plenty, little))
+    sources = {
+        "plenty": [memory(f"m{number}", f"memory {number}", score=0.9) for number in range(50)],
+        "little": [memory(f"p{number}", f"episode {number}", score=0.9) for number in range(4)],
+    }
+    answer = assemble(profile, sources, Budget(250, Unit.TOKENS), CrowdCounter(), recalled_at=RECALLED_AT)
+    assert answer.used <= 250
+    assert _shown(answer, "little") == ["p0", "p1", "p2", "p3"]
+    assert {drop.reason for drop in answer.sections[0].dropped} == {Reason.BUDGET}
+
+
 def test_c9_a_ceiling_holds_although_room_is_left() -> None:
     section = replace(MEMORIES, ceiling=0.25)
     answer = _chars(

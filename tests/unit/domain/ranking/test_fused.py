@@ -32,7 +32,7 @@ def test_c3_relevance_is_the_weighted_mean_of_the_arms() -> None:
 
 def test_c3_an_arm_that_did_not_run_has_no_say() -> None:
     records = Candidates.of(["a", "b"], bm25=[5.0, 0.0], cosine=[0.7, 1.0], cluster=[0.0, 1.0])
-    assert relevance(records, LEXICAL) == pytest.approx([0.5, 0.05])
+    assert relevance(records, LEXICAL) == pytest.approx([0.5, 0.1])
     semantic = QueryFacts(arms=frozenset({Arm.SEMANTIC}), cosine_floor=0.4, keyword_ceiling=10.0)
     assert relevance(records, semantic) == pytest.approx([0.5, 1.0])
     nothing = QueryFacts(arms=frozenset())

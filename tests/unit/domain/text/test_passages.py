@@ -3,7 +3,7 @@ Long text is divided into passages that lose nothing and break nothing.
 """
 
 import pytest
-import regex  # type: ignore[import-untyped]
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 

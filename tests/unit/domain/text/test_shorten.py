@@ -3,7 +3,7 @@ Text is cut to a length with a mark and never inside a character.
 """
 
 import pytest
-import regex  # type: ignore[import-untyped]
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
