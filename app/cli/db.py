@@ -1,14 +1,16 @@
 """
-`lamina db`: brings the database to the present schema, shows its state, and checks that it is whole.
+`lamina db`: brings the database to the present schema, shows its state, checks, copies and compacts it.
 """
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli.faults import FAULT
 from app.cli.options import AsJson, Data
-from app.cli.output import emit, show
+from app.cli.output import emit, progress, show
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -89,7 +91,9 @@ def check(data: Data = None, as_json: AsJson = False) -> None:
     database_of(settings)
     storage = _opened(settings)
     try:
-        found = damage(storage)
+        with progress() as bars:
+            bars.add_task("reading every page", total=None)
+            found = damage(storage)
     finally:
         storage.close()
     if as_json:
@@ -102,6 +106,48 @@ def check(data: Data = None, as_json: AsJson = False) -> None:
         _say("stop the service, keep a copy of the file, and restore a backup", "yellow")
     if found:
         raise typer.Exit(FAULT)
+
+
+@db.command()
+def backup(target: Annotated[Path, typer.Argument(metavar="FILE")], data: Data = None, as_json: AsJson = False) -> None:
+    """
+    Write a consistent copy of the database to FILE, also while a service uses it.
+    """
+    from app.cli.session import database_of, settings_of
+
+    settings = settings_of(data)
+    database_of(settings)
+    storage = _opened(settings)
+    try:
+        asyncio.run(storage.backup(target))
+    finally:
+        storage.close()
+    if as_json:
+        emit({"database": storage.path, "backup": target, "bytes": target.stat().st_size})
+    else:
+        _say(f"{target} holds a copy of {storage.path}", "green")
+
+
+@db.command()
+def compact(data: Data = None, as_json: AsJson = False) -> None:
+    """
+    Give the space of erased records back to the file system; no service may be writing meanwhile.
+    """
+    from app.cli.session import database_of, settings_of
+
+    settings = settings_of(data)
+    database_of(settings)
+    storage = _opened(settings)
+    before = storage.path.stat().st_size
+    try:
+        asyncio.run(storage.compact())
+    finally:
+        storage.close()
+    after = storage.path.stat().st_size
+    if as_json:
+        emit({"database": storage.path, "bytes_before": before, "bytes_after": after})
+    else:
+        _say(f"{storage.path} went from {before:,} to {after:,} bytes", "green")
 
 
 def _opened(settings: "Settings") -> "Storage":

@@ -27,9 +27,12 @@ Url = Annotated[
     str | None, typer.Option("--url", help="Ask the service at this address instead of the data directory.")
 ]
 ApiKey = Annotated[
-    str | None,
-    typer.Option("--api-key", envvar=API_KEY_ENV, help="Access key for --url.", show_default=False),
+    str | None, typer.Option("--api-key", "--key", envvar=API_KEY_ENV, help="Access key for --url.", show_default=False)
 ]
+ApiKeyBesideKey = Annotated[
+    str | None, typer.Option("--api-key", envvar=API_KEY_ENV, help="Access key for --url.", show_default=False)
+]
+"""Of a command whose `--key` is something else."""
 Session = Annotated[str | None, typer.Option("--session", help="One thread inside the bank.")]
 From = Annotated[str | None, typer.Option("--source", help="Where it was said, such as a platform.")]
 FromId = Annotated[str | None, typer.Option("--source-id", help="The contact or the channel there.")]

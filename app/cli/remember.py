@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.moments import parsed
-from app.cli.options import ApiKey, AsJson, Bank, Data, From, FromId, Session, Url
+from app.cli.options import ApiKeyBesideKey, AsJson, Bank, Data, From, FromId, Session, Url
 from app.cli.output import emit, note, show
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def remember(
     ] = 10.0,
     data: Data = None,
     url: Url = None,
-    api_key: ApiKey = None,
+    api_key: ApiKeyBesideKey = None,
     as_json: AsJson = False,
 ) -> None:
     """

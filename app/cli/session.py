@@ -2,7 +2,7 @@
 What a command works with: the settings, and the memory service on a data directory or behind an address.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ def overrides_of(data: Path | None) -> dict[str, Any]:
     return {} if data is None else {"storage": {"data_dir": data}}
 
 
-def settings_of(data: Path | None, overrides: Mapping[str, Any] | None = None) -> "Settings":
+def settings_of(data: Path | None) -> "Settings":
     """
     The settings of a command, with its log lines set up: warnings and worse, for a person, on standard error.
 
@@ -34,7 +34,7 @@ def settings_of(data: Path | None, overrides: Mapping[str, Any] | None = None) -
     from app.config import LogSettings, load_settings
     from app.telemetry import logging
 
-    settings = load_settings(**(overrides or overrides_of(data)))
+    settings = load_settings(**overrides_of(data))
     level = settings.log.level if settings.log.level in QUIET else "warning"
     logging.configure(LogSettings(level=level, format="console"))
     return settings

@@ -85,10 +85,12 @@ def test_show_tells_value_and_source(lamina: Lamina, tmp_path: Path, monkeypatch
 
 def test_show_never_prints_a_secret(lamina: Lamina, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAMINA_EMBEDDING__API_KEY", SECRET)
+    monkeypatch.setenv("LAMINA_EMBEDDING__BASE_URL", f"https://ana:{SECRET}@models.example/v1")
     (tmp_path / "config.yaml").write_text(f"auth: {{keys: [{{name: ops, key: {SECRET}}}]}}")
     ended = lamina("config", "show", "--json")
     assert ended.document["embedding.api_key"]["source"] == "environment"
     assert ended.document["auth.keys[0].name"]["value"] == "ops"
+    assert ended.document["embedding.base_url"]["value"] == "https://***@models.example/v1"
     assert SECRET not in ended.out + ended.err + lamina("config", "show").out
 
 

@@ -68,3 +68,18 @@ def test_a_reference_to_nothing_is_damage(lamina: Lamina, data: Path) -> None:
     ended = lamina("db", "check", "--data", data, "--json")
     assert ended.code == 1
     assert any("table record: row" in line for line in ended.document["damage"])
+
+
+def test_t067_a_backup_is_a_database_of_its_own(lamina: Lamina, data: Path, tmp_path: Path) -> None:
+    lamina("remember", "Ana lives in Porto", "--data", data)
+    kept = tmp_path / "kept" / "lamina.db"
+    assert lamina("db", "backup", kept, "--data", data, "--json").document["bytes"] > 0
+    assert lamina("db", "backup", kept, "--data", data).code == 1
+    found = lamina("recall", "where does Ana live", "--data", kept.parent, "--json").document
+    assert found["results"][0]["text"] == "Ana lives in Porto"
+
+
+def test_compacting_gives_space_back(lamina: Lamina, data: Path) -> None:
+    lamina("remember", "Ana lives in Porto", "--data", data)
+    ended = lamina("db", "compact", "--data", data, "--json").document
+    assert 0 < ended["bytes_after"] <= ended["bytes_before"]

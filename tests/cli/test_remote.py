@@ -66,7 +66,7 @@ def test_faults_of_the_service_are_passed_on(lamina: Lamina, url: str) -> None:
 
 
 def test_a_wrong_key_is_a_fault(lamina: Lamina, running: Server) -> None:
-    ended = lamina("recall", "x", "--url", running.url, "--api-key", "wrong", "--json")
+    ended = lamina("recall", "x", "--url", running.url, "--key", "wrong", "--json")
     assert (ended.code, ended.document["status"]) == (1, 401)
 
 
