@@ -91,7 +91,8 @@ class VectorCache:
 
 class TimedEmbedder:
     """
-    An embedder before which a cache stands; counts what the embedder itself had to do, and how long queries took it.
+    An embedder before which a cache stands; counts the texts that the embedder itself had to do and those that the
+    cache had, each once in a call, and how long queries took the embedder.
 
     `cache` None embeds everything anew. `max_chars` is how much of a text reaches the model: vectors made under another
     limit are not taken.
@@ -115,13 +116,13 @@ class TimedEmbedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector | None]:
         known: dict[str, Vector | None] = dict(self._known(DOCUMENT, texts))
+        self.from_cache += len(known)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
             made = dict(zip(missing, await self._inner.embed_documents(missing), strict=True))
             self._keep(DOCUMENT, made)
             known |= made
         self.embedded += len(missing)
-        self.from_cache += len(texts) - len(missing)
         return [known[text] for text in texts]
 
     async def embed_query(self, text: str) -> Vector | None:

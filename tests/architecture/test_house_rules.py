@@ -55,6 +55,7 @@ def test_every_statement_of_a_bank_takes_the_bank() -> None:
         "engine.py",
         "idempotency.py",
         "integrity.py",
+        "jobs.py",
         "migrate.py",
         "outbox.py",
         "spaces.py",
