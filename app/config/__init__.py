@@ -8,6 +8,14 @@ from app.config.context import ContextSettings, ProfileSettings, SectionSettings
 from app.config.documents import DocumentSettings
 from app.config.file import CONFIG_PATH_ENV, DEFAULT_CONFIG_FILE, config_path
 from app.config.jobs import JobSettings
+from app.config.language_model import (
+    BreakerSettings,
+    LanguageModelSettings,
+    ModelBudgetSettings,
+    ModelSettings,
+    TaskModelSettings,
+    TaskName,
+)
 from app.config.load import API_KEY_ENV, load_settings
 from app.config.recall import (
     ClusterSettings,
@@ -37,6 +45,7 @@ __all__ = [
     "DEFAULT_CONFIG_FILE",
     "ENV_PREFIX",
     "AuthSettings",
+    "BreakerSettings",
     "ClusterSettings",
     "ContextSettings",
     "CoreSettings",
@@ -45,8 +54,11 @@ __all__ = [
     "FusedSettings",
     "JobSettings",
     "KeySettings",
+    "LanguageModelSettings",
     "LogSettings",
     "MemorySettings",
+    "ModelBudgetSettings",
+    "ModelSettings",
     "ModelsSettings",
     "ProfileSettings",
     "RecallSettings",
@@ -57,6 +69,8 @@ __all__ = [
     "Settings",
     "ShortTermSettings",
     "StorageSettings",
+    "TaskModelSettings",
+    "TaskName",
     "TokenSettings",
     "config_path",
     "load_settings",

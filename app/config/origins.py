@@ -3,6 +3,7 @@ Where each effective setting came from: an argument, the environment, the file, 
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +15,9 @@ from app.config.settings import ENV_DELIMITER, ENV_PREFIX, Settings
 
 Source = Literal["argument", "environment", "file", "default"]
 Path = tuple[str | int, ...]
+
+_CREDENTIALS = re.compile(r"://[^/@\s]+@")
+"""A name and a password inside an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,8 @@ def _leaves(path: Path, value: Any, layers: Sequence[_Layer]) -> Iterator[tuple[
         for place, item in enumerate(value):
             yield from _leaves((*path, place), item, _below_place(layers[:1], place))
     else:
-        yield path, value, layers[0].source if layers else "default"
+        shown = _CREDENTIALS.sub("://***@", value) if isinstance(value, str) else value
+        yield path, shown, layers[0].source if layers else "default"
 
 
 def _below_key(layers: Sequence[_Layer], key: str) -> list[_Layer]:

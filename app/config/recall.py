@@ -54,9 +54,9 @@ class FusedSettings(Section):
     """Share of the previous turn's excess in relevance that passes on to its answer."""
     agreement_bonus: Share = 0.0
     """Added for each further arm that found the record."""
-    cluster_reach: Share = 0.05
+    cluster_reach: Share = 0.10
     """Relevance to which sharing all of the question's topics lifts a record."""
-    entity_reach: Share = 0.05
+    entity_reach: Share = 0.06
     """Relevance to which each entity handle shared with the question lifts a record."""
     entity_reach_max: int = Field(2, ge=0, le=10)
     """Most entity handles that count."""

@@ -8,6 +8,7 @@ from app.config.context import ContextSettings
 from app.config.documents import DocumentSettings
 from app.config.file import config_path, read_config_file
 from app.config.jobs import JobSettings
+from app.config.language_model import LanguageModelSettings
 from app.config.recall import (
     ClusterSettings,
     CoreSettings,
@@ -51,6 +52,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     models: ModelsSettings = ModelsSettings()
+    llm: LanguageModelSettings = LanguageModelSettings()
     tokens: TokenSettings = TokenSettings()
     short_term: ShortTermSettings = ShortTermSettings()
     memory: MemorySettings = MemorySettings()

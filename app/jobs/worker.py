@@ -52,9 +52,7 @@ class Worker:
     often they run.
     """
 
-    def __init__(
-        self, storage: Storage, handlers: Mapping[str, Handler], clock: Clock, settings: JobSettings
-    ) -> None:
+    def __init__(self, storage: Storage, handlers: Mapping[str, Handler], clock: Clock, settings: JobSettings) -> None:
         self.name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._storage = storage
         self._handlers = dict(handlers)
@@ -79,9 +77,7 @@ class Worker:
         Begin to take jobs.
         """
         self._stopping = False
-        self._slots = [
-            asyncio.create_task(self._run(), name=f"worker-{slot}") for slot in range(self._settings.slots)
-        ]
+        self._slots = [asyncio.create_task(self._run(), name=f"worker-{slot}") for slot in range(self._settings.slots)]
 
     def wake(self) -> None:
         """
@@ -167,7 +163,7 @@ class Worker:
             await self._storage.write(lambda connection: jobs.cancel_held(connection, lease, self._now()))
         except Hopeless as error:
             await self._fail(lease, error.detail)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises ends in a retry or a visible failure
             await self._again(item, lease, error)
         else:
             await self._storage.write(lambda connection: jobs.finish(connection, lease, self._now(), report))
@@ -195,9 +191,7 @@ class Worker:
         await self._storage.write(lambda connection: jobs.fail(connection, lease, self._now(), detail))
 
     async def _give_back(self, lease: Lease) -> None:
-        await self._storage.write(
-            lambda connection: jobs.release(connection, lease, self._now(), None, counted=False)
-        )
+        await self._storage.write(lambda connection: jobs.release(connection, lease, self._now(), None, counted=False))
 
     async def _beat(self, lease: Lease) -> None:
         while True:

@@ -4,7 +4,6 @@ The embedder that asks OpenAI, or a server that speaks as OpenAI does (Ollama, v
 
 import os
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 import openai
 import structlog
@@ -14,6 +13,7 @@ from app.config import EmbeddingSettings
 from app.providers.api_keys import is_placeholder
 from app.providers.protocols import EmbeddingSpace, ProviderError, ProviderState, Vector
 from app.providers.vector_checks import prepare, split_ready, unit_vector
+from app.providers.web_address import is_web_address
 
 log = structlog.get_logger(__name__)
 
@@ -182,7 +182,7 @@ def load_openai(settings: EmbeddingSettings) -> OpenAIEmbedder:
         key = UNUSED_KEY
     elif is_placeholder(key, own_server=base_url is not None):
         raise ProviderError("embedder_key_placeholder", f"{where} is not a real key", retryable=False)
-    if base_url is not None and not _is_web_address(base_url):
+    if base_url is not None and not is_web_address(base_url):
         detail = f"{base_url!r} is not of the form http://host:port/v1"
         raise ProviderError("embedder_address_invalid", detail, retryable=False)
     dimensions = NATIVE_DIMENSIONS.get(settings.model) if settings.dimensions is None else settings.dimensions
@@ -204,14 +204,6 @@ def load_openai(settings: EmbeddingSettings) -> OpenAIEmbedder:
         max_retries=settings.max_retries,
     )
     return OpenAIEmbedder(client, space, settings)
-
-
-def _is_web_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 def _status_failure(status: int, model: str) -> ProviderError:
