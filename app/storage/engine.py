@@ -134,9 +134,10 @@ class Storage:
             raise StorageError(f"{target} exists already")
         prepare_directory(target.parent)
         raw = self._reader_engine.raw_connection()
+        source: Any = raw.driver_connection
         copy = self.driver.module.connect(str(target))
         try:
-            raw.driver_connection.backup(copy)
+            source.backup(copy)
         except self.driver.module.Error as error:
             raise StorageError(f"{target} cannot be written: {error}") from error
         finally:

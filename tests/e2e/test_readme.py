@@ -23,7 +23,7 @@ def steps() -> list[tuple[str, str]]:
     """
     The example's commands, each with the output that the README shows for it.
     """
-    example = README.read_text(encoding="utf-8").split("## One example")[1].split("\n## ")[0]
+    example = README.read_text(encoding="utf-8").split("## One example")[1].split("## Where to go from here")[0]
     blocks = FENCE.findall(example)
     assert [kind for kind, _ in blocks] == ["sh", "json", "sh", "text", "sh", "text"]
     return [(blocks[place][1], blocks[place + 1][1]) for place in range(0, len(blocks), 2)]
