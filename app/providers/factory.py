@@ -21,7 +21,7 @@ def build_embedder(settings: EmbeddingSettings, models: ModelFiles) -> Embedder 
     provider `local` (a second or less); sends nothing for `openai`.
     """
     if settings.provider == "none":
-        return ProviderState("none", True, "embedding is off; recall is lexical")
+        return ProviderState("none", True, "embedding_off: recall is lexical")
     try:
         return _local(settings, models) if settings.provider == "local" else _openai(settings)
     except ModelFileFault as fault:

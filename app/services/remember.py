@@ -188,7 +188,10 @@ class Remember:
             outbox.add(connection, bank, events, now)
             return len(gone)
 
-        return await self._storage.write(work)
+        number = await self._storage.write(work)
+        if number:
+            await self._storage.checkpoint()
+        return number
 
     def _drafts(self, given: Sequence[NewEntry], now: datetime) -> list[_Draft]:
         faults = Faults()
