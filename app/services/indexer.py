@@ -24,6 +24,8 @@ from app.storage.vectors.rows import NewVector, PendingUnit
 log = structlog.get_logger(__name__)
 
 FIRST_PAUSE_S = 1.0
+# What another process wrote is seen without a signal.
+LOOK_EVERY_S = 2.0
 LONGEST_PAUSE_S = 60.0
 LAGS_KEPT = 1000
 
@@ -130,7 +132,8 @@ class Indexer:
             if not batch:
                 if not self._signal.is_set():  # else more was written while the queue was read
                     self._idle.set()
-                await self._signal.wait()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._signal.wait(), LOOK_EVERY_S)
                 continue
             try:
                 await self._index(embedder, space_id, batch)

@@ -174,3 +174,15 @@ async def test_d23_a_limit_of_zero_returns_nothing(launch: Launch) -> None:
 
 def _file_bytes(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted((directory / "data").iterdir()) if path.is_file())
+
+
+async def test_what_another_process_wrote_gets_its_vector_too(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.services.indexer.LOOK_EVERY_S", 0.01)
+    serving = await launch(embedder := WordEmbedder())
+    await serving.indexer.drained()
+    writing = await launch()
+    await save(writing, "written by the command line")
+    while not embedder.documents:
+        await asyncio.sleep(0.01)
+    await serving.indexer.drained()
+    assert len((await ask(serving, "written by the command line", mode="semantic")).results) == 1
