@@ -45,30 +45,37 @@ async def test_an_outage_loses_nothing(launch: Launch, monkeypatch: pytest.Monke
     assert (answer.retrieval, answer.degraded, len(answer.results)) == ("semantic", (), 1)
 
 
-async def test_t046_another_dimension_is_another_space(launch: Launch) -> None:
-    first = await launch(WordEmbedder(dimensions=384))
+@pytest.mark.parametrize("resident", [0, 64])
+async def test_t046_another_dimension_is_another_space(launch: Launch, resident: int) -> None:
+    first = await launch(WordEmbedder(dimensions=384), resident={"max_mb": resident})
     await save(first, "the anchor is made of bronze")
     await first.indexer.drained()
     await first.stop()
-    second = await launch(gated := GatedEmbedder())
-    assert gated.space.dimensions == 64
-    answer = await ask(second, "bronze anchor")
-    assert len(answer.results) == 1
-    assert (await ask(second, "bronze anchor", mode="semantic")).results == ()
+    second = await launch(gated := GatedEmbedder(dimensions=1024), resident={"max_mb": resident})
+    waiting = await second.banks.stats(BANK)
+    assert (waiting.vectors, waiting.pending_vectors) == (0, 1)
+    for mode, found in (("hybrid", 1), ("lexical", 1), ("semantic", 0)):
+        assert len((await ask(second, "bronze anchor", mode=mode)).results) == found
+    assert (await second.doctor.ready())[0]
     gated.gate.set()
     await second.indexer.drained()
+    settled = await second.banks.stats(BANK)
+    assert (settled.vectors, settled.pending_vectors) == (1, 0)
     assert len((await ask(second, "bronze anchor", mode="semantic")).results) == 1
 
 
-async def test_t047_vectors_of_another_model_of_the_same_size_are_not_compared(launch: Launch) -> None:
-    first = await launch(WordEmbedder(name="old model"))
+@pytest.mark.parametrize("resident", [0, 64])
+async def test_t047_vectors_of_another_model_of_the_same_size_are_not_compared(launch: Launch, resident: int) -> None:
+    first = await launch(WordEmbedder(name="old model"), resident={"max_mb": resident})
     await save(first, "the anchor is made of bronze")
     await first.indexer.drained()
     await first.stop()
-    embedder = WordEmbedder(name="new model")
-    second = await launch(embedder)
+    second = await launch(embedder := GatedEmbedder(name="new model"), resident={"max_mb": resident})
+    assert (await ask(second, "the anchor is made of bronze", mode="semantic")).results == ()
+    embedder.gate.set()
     await second.indexer.drained()
     assert embedder.documents == ["the anchor is made of bronze"]
+    assert len((await ask(second, "the anchor is made of bronze", mode="semantic")).results) == 1
     stats = await second.banks.stats(BANK)
     assert (stats.vectors, stats.pending_vectors) == (1, 0)
 
@@ -88,6 +95,16 @@ async def test_t055_a_text_without_words_needs_no_vector(launch: Launch) -> None
     await service.indexer.drained()
     stats = await service.banks.stats(BANK)
     assert (stats.vectors, stats.pending_vectors, stats.records["entry"]) == (0, 0, 1)
+
+
+async def test_t055_a_question_without_words_is_answered_and_costs_no_embedding(launch: Launch) -> None:
+    service = await launch(embedder := WordEmbedder())
+    await save(service, "seven swans swimming")
+    await service.indexer.drained()
+    for query in ("", "   ", "\n"):
+        assert await texts(service, query) == ["seven swans swimming"]
+    assert embedder.queries == []
+    assert (await ask(service, ".", mode="semantic")).results == ()
 
 
 async def test_t052_without_the_extension_cosine_is_computed_here(launch: Launch) -> None:
@@ -111,14 +128,16 @@ async def test_d26_a_placeholder_key_turns_the_embedder_off_by_name(launch: Laun
     assert checks["embedder"].state == "degraded"
 
 
-async def test_d37_what_is_purged_is_gone_everywhere(launch: Launch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_embedder", [True, False])
+async def test_d37_what_is_purged_is_gone_everywhere(launch: Launch, tmp_path: Path, *, has_embedder: bool) -> None:
     service = await launch(WordEmbedder())
     memory = await save(service, "the heron code is QZXJV9", raw_input="remember: heron code QZXJV9", tags=["QZXTAG"])
     await service.indexer.drained()
-    stored = WordEmbedder().vector("the heron code is QZXJV9")
-    assert stored is not None
-    unit = (stored / np.linalg.norm(stored.astype(np.float64))).astype(np.float32).tobytes()
-    assert unit[:64] in _file_bytes(tmp_path)
+    unit = _stored_bytes("the heron code is QZXJV9")
+    assert unit in _file_bytes(tmp_path)
+    if not has_embedder:
+        await service.stop()
+        service = await launch()
     await service.memories.delete(BANK, [memory.record.id], purge=True)
     for mode in ("hybrid", "lexical", "semantic"):
         assert await texts(service, "heron code QZXJV9", mode=mode) == []
@@ -127,9 +146,36 @@ async def test_d37_what_is_purged_is_gone_everywhere(launch: Launch, tmp_path: P
     assert b"QZXJV9" not in left
     assert b"QZXTAG" not in left
     assert b"qzxjv9" not in left
-    assert unit[:64] not in left
+    assert unit not in left
+    for again in (await launch(), await launch(WordEmbedder())):
+        await again.indexer.drained()
+        assert await texts(again, "heron code QZXJV9") == []
+
+
+async def test_t050_what_is_erased_frees_its_bytes(launch: Launch, tmp_path: Path) -> None:
+    service = await launch(WordEmbedder())
+    ids = []
+    for start in range(0, 10_000, 1000):
+        batch = [NewMemory(content=f"note {number} XQERASE") for number in range(start, start + 1000)]
+        saved = await service.memories.save("main", batch, lambda _: "")
+        ids += [item.memory.record.id for item in saved]
+    await save(service, "a note that stays")
+    await service.indexer.drained()
+    await service.storage.compact()
+    traces = [_stored_bytes(f"note {number} XQERASE") for number in (0, 4711, 9999)]
+    before = _file_bytes(tmp_path)
+    assert all(trace in before for trace in traces)
+    for start in range(0, 10_000, 1000):
+        gone = await service.memories.delete("main", ids[start : start + 1000], purge=True)
+        assert len(gone.deleted) == 1000
+    await service.storage.compact()
+    assert (tmp_path / "data" / "lamina.db").stat().st_size < len(before) / 2
+    await service.stop()
+    after = _file_bytes(tmp_path)
+    assert b"XQERASE" not in after
+    assert not any(trace in after for trace in traces)
     again = await launch()
-    assert await texts(again, "heron code QZXJV9") == []
+    assert await texts(again, "note that stays") == ["a note that stays"]
 
 
 async def test_t050_erasing_a_bank_frees_its_bytes(launch: Launch, tmp_path: Path) -> None:
@@ -145,7 +191,9 @@ async def test_t050_erasing_a_bank_frees_its_bytes(launch: Launch, tmp_path: Pat
     await service.storage.compact()
     assert (tmp_path / "data" / "lamina.db").stat().st_size < before / 2
     await service.stop()
-    assert b"XQERASE" not in _file_bytes(tmp_path)
+    left = _file_bytes(tmp_path)
+    assert b"XQERASE" not in left
+    assert _stored_bytes("vanishing note 7 XQERASE") not in left
     again = await launch()
     assert await texts(again, "note that stays") == ["a note that stays"]
 
@@ -178,11 +226,19 @@ def _file_bytes(directory: Path) -> bytes:
 
 async def test_what_another_process_wrote_gets_its_vector_too(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.services.indexer.LOOK_EVERY_S", 0.01)
-    serving = await launch(embedder := WordEmbedder())
+    serving = await launch(WordEmbedder())
     await serving.indexer.drained()
     writing = await launch()
     await save(writing, "written by the command line")
-    while not embedder.documents:
+    while (await serving.indexer.state()).waiting:
         await asyncio.sleep(0.01)
-    await serving.indexer.drained()
     assert len((await ask(serving, "written by the command line", mode="semantic")).results) == 1
+
+
+def _stored_bytes(text: str) -> bytes:
+    """
+    The beginning of the text's vector as it lies in the file.
+    """
+    vector = WordEmbedder().vector(text)
+    assert vector is not None
+    return (vector / np.linalg.norm(vector.astype(np.float64))).astype(np.float32).tobytes()[:64]
