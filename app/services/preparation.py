@@ -32,6 +32,7 @@ class Preparation:
 
     def __init__(self, analyzer: Analyzer, clusters: Clusters, settings: ShortTermSettings) -> None:
         self.analyzer = analyzer
+        self.passage_chars = settings.passage_chars
         self._clusters = clusters
         self._settings = settings
 

@@ -262,7 +262,8 @@ class Recall:
     ) -> tuple[RecallResult, ...]:
         seqs = [int(gathered.seq[row]) for row in chosen]
         found = records.by_seqs(connection, state.bank_id, seqs)
-        spans = units.of(connection, state.bank_id, seqs)
+        long = [seq for seq, item in found.items() if len(item.text) > self._preparation.passage_chars]
+        spans = units.of(connection, state.bank_id, long) if long else {}
         results = []
         for row, seq in zip(chosen, seqs, strict=True):
             item = found[seq]

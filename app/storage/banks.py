@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from app.domain.records import Bank, Tier
 from app.errors import NotFound
@@ -23,6 +23,19 @@ _COLUMNS = (
     bank.c.updated_at,
     bank.c.trashed_at,
 )
+
+
+# Statements of every recall are built once: building one anew costs more than running it.
+_STATE = select(
+    bank.c.bank_id,
+    bank.c.revision,
+    bank.c.version,
+    bank.c.epoch,
+    bank.c.live_units,
+    bank.c.live_terms,
+    bank.c.total_accesses,
+    bank.c.settings,
+).where(bank.c.name == bindparam("bank_name"), bank.c.trashed_at.is_(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +102,7 @@ def state(connection: Connection, name: str) -> BankState | None:
     """
     The state of a bank that is not in the trash.
     """
-    row = connection.execute(
-        select(
-            bank.c.bank_id,
-            bank.c.revision,
-            bank.c.version,
-            bank.c.epoch,
-            bank.c.live_units,
-            bank.c.live_terms,
-            bank.c.total_accesses,
-            bank.c.settings,
-        ).where(bank.c.name == name, bank.c.trashed_at.is_(None))
-    ).first()
+    row = connection.execute(_STATE, {"bank_name": name}).first()
     return None if row is None else BankState(*row)
 
 

@@ -20,6 +20,11 @@ _LABELS = (
 )
 
 
+_BY_SEQS = select(record).where(
+    record.c.bank_id == bindparam("b_bank"), record.c.seq.in_(bindparam("b_seqs", expanding=True))
+)
+
+
 def values_of(item: Record, clusters: Collection[str], previous: int | None = None) -> dict[str, Any]:
     """
     The record as a row of its table, without its bank and the bank's revision.
@@ -162,7 +167,9 @@ def by_seqs(connection: Connection, bank_id: int, seqs: Collection[int]) -> dict
     """
     The records of those numbers, alive or not; missing ones are left out.
     """
-    rows = connection.execute(select(record).where(record.c.bank_id == bank_id, record.c.seq.in_(list(seqs))))
+    if not seqs:
+        return {}
+    rows = connection.execute(_BY_SEQS, {"b_bank": bank_id, "b_seqs": list(seqs)})
     return {row.seq: to_record(row) for row in rows}
 
 
