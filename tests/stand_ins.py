@@ -70,8 +70,8 @@ class GatedEmbedder(WordEmbedder):
     Embeds documents only once its gate is opened, as a slow model would.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, dimensions: int = 64, name: str = "words") -> None:
+        super().__init__(dimensions, name)
         self.gate = asyncio.Event()
         self.asked = asyncio.Event()
 
