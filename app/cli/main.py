@@ -11,6 +11,7 @@ from app.cli.context import context
 from app.cli.db import db
 from app.cli.doctor import doctor
 from app.cli.evaluate import evaluate
+from app.cli.fake_model import fake_model
 from app.cli.faults import ReportingGroup
 from app.cli.importing import import_
 from app.cli.keys import keys
@@ -63,6 +64,7 @@ app.command()(context)
 app.command("import")(import_)
 app.command("eval", context_settings=OWN_ARGUMENTS, add_help_option=False)(evaluate)
 app.command()(doctor)
+app.command("fake-model")(fake_model)
 app.add_typer(models, name="models")
 app.add_typer(db, name="db")
 app.add_typer(keys, name="keys")
