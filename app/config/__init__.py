@@ -4,6 +4,7 @@ Every setting: its meaning, unit, range and default, and how a file and the envi
 `config.yaml`, the README's table and `lamina config show` are made from these models; a test keeps them equal.
 """
 
+from app.config.consolidation import ExtractionSettings, HygieneSettings, NoiseSettings, RuleSettings
 from app.config.context import ContextSettings, ProfileSettings, SectionSettings
 from app.config.documents import DocumentSettings
 from app.config.file import CONFIG_PATH_ENV, DEFAULT_CONFIG_FILE, config_path
@@ -51,7 +52,9 @@ __all__ = [
     "CoreSettings",
     "DocumentSettings",
     "EmbeddingSettings",
+    "ExtractionSettings",
     "FusedSettings",
+    "HygieneSettings",
     "JobSettings",
     "KeySettings",
     "LanguageModelSettings",
@@ -60,9 +63,11 @@ __all__ = [
     "ModelBudgetSettings",
     "ModelSettings",
     "ModelsSettings",
+    "NoiseSettings",
     "ProfileSettings",
     "RecallSettings",
     "ResidentSettings",
+    "RuleSettings",
     "Section",
     "SectionSettings",
     "ServerSettings",

@@ -37,6 +37,8 @@ class MemorySettings(Section):
     """Most characters of a memory's content."""
     summary_max: int = Field(49, ge=10, le=500)
     """Most characters of a summary."""
+    structure_wait_s: float = Field(5.0, ge=0.0, le=60.0)
+    """Seconds that a save with `wait` waits for a language model to structure it."""
 
 
 class FusedSettings(Section):

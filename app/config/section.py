@@ -2,6 +2,7 @@
 What all sections of the configuration have in common: frozen, closed against unknown keys, explained field by field.
 """
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -26,3 +27,14 @@ class Section(BaseModel):
             if annotation in (int, float, int | None, float | None):
                 raise ValueError("Input should be a number, not true or false")
         return value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _home_directory(cls, value: Any) -> Any:
+        # No shell stands between a file or a variable and this program to replace the `~`.
+        if not isinstance(value, Path):
+            return value
+        try:
+            return value.expanduser()
+        except RuntimeError as error:
+            raise ValueError("Input should not begin with the home directory of a user who is not known") from error

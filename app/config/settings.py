@@ -4,6 +4,7 @@ The whole configuration as one model, and the order in which its sources count.
 
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from app.config.consolidation import ExtractionSettings, HygieneSettings, RuleSettings
 from app.config.context import ContextSettings
 from app.config.documents import DocumentSettings
 from app.config.file import config_path, read_config_file
@@ -58,6 +59,9 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings()
     documents: DocumentSettings = DocumentSettings()
     jobs: JobSettings = JobSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    rules: RuleSettings = RuleSettings()
+    hygiene: HygieneSettings = HygieneSettings()
     recall: RecallSettings = RecallSettings()
     resident: ResidentSettings = ResidentSettings()
     clusters: ClusterSettings = ClusterSettings()

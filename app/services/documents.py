@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from app.clock import Clock
 from app.config import DocumentSettings, ShortTermSettings
+from app.domain.consolidation.learned import LEARNED
 from app.domain.documents.appending import DailyCategory
 from app.domain.documents.changes import Addition, appending, removing, writing
 from app.domain.documents.model import Document, DocumentInfo, DocumentRevision, Step
@@ -17,7 +18,7 @@ from app.domain.records import Bank
 from app.domain.text.legal import legal_text
 from app.errors import NotFound, PreconditionFailed
 from app.services.document_index import DocumentIndex
-from app.services.document_writer import DocumentWriter, Written
+from app.services.document_writer import Decide, DocumentWriter, Written
 from app.services.indexer import Indexer
 from app.services.preparation import Preparation
 from app.storage import banks as bank_rows
@@ -129,6 +130,15 @@ class Documents:
             connection, bank, path, lambda present: appending(present, addition), self._clock.now()
         )
 
+    def change_within(self, connection: Connection, bank: Bank, path: str, decide: Decide) -> Written:
+        """
+        Take a step with a document inside the caller's transaction. The caller wakes the indexer once it has committed.
+
+        Raises:
+            TooLarge: when the document would grow beyond `documents.max_bytes` or `documents.passages_max`.
+        """
+        return self._writer.change_within(connection, bank, check_path(path), decide, self._clock.now())
+
     async def get(self, bank: str, path: str) -> Document:
         """
         A document with its text.
@@ -161,14 +171,15 @@ class Documents:
 
     async def rules(self, bank: str) -> list[Document]:
         """
-        The rules of a bank by name, with their text.
+        The rules of a bank by name, with their text; those that were learned come last.
 
         Raises:
             NotFound: when there is no such bank.
         """
-        return await self._storage.read(
+        found = await self._storage.read(
             lambda connection: document_rows.under(connection, bank_rows.require(connection, bank).bank_id, RULES)
         )
+        return sorted(found, key=lambda rule: rule.path == LEARNED)
 
     async def history(self, bank: str, path: str, limit: int, offset: int) -> tuple[list[DocumentRevision], int]:
         """

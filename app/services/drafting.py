@@ -50,11 +50,12 @@ class NewMemory:
 @dataclass(frozen=True, slots=True)
 class Saved:
     """
-    A stored memory, and whether it is new (else it was reinforced).
+    A stored memory, whether it is new (else it was reinforced), and the job that structures its free text, if any.
     """
 
     memory: Memory
     created: bool
+    job: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 Durable memories: saving, reinforcing, changing, superseding and deleting them, each change a revision.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,28 +12,32 @@ from sqlalchemy import Connection
 
 from app.clock import Clock
 from app.config import MemorySettings, ServerSettings
+from app.domain.consolidation.work import structure_job
 from app.domain.filters import RecordFilter
-from app.domain.identity import fingerprint, normalise
+from app.domain.jobs import JobState
 from app.domain.records import Bank, Memory, MemoryRevision, Tier
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services.banks import open_for_writing
 from app.services.drafting import DeleteResult, Drafting, NewMemory, Saved
 from app.services.indexer import Indexer
 from app.services.memory_journal import Journal
+from app.services.memory_writer import DELETED, MemoryWriter, refuse_taken_key, same_text
 from app.services.preparation import Preparation
 from app.storage import banks as bank_rows
+from app.storage import jobs
 from app.storage import memories as memory_rows
 from app.storage.engine import Storage
 from app.storage.memories import MemoryQuery
 from app.storage.moments import to_micros
 
-DELETED = "deleted"
-SUPERSEDED = "superseded"
+LOOK_EVERY_S = 0.05
+"""Seconds between two looks at whether a job that is waited for has ended."""
 
 
 class Memories:
     """
-    The use cases of memories.
+    The use cases of memories. `structures` tells whether there is a language model that structures free text, and
+    `wake_workers` that there is a job for it.
     """
 
     def __init__(
@@ -43,19 +48,27 @@ class Memories:
         clock: Clock,
         settings: MemorySettings,
         server: ServerSettings,
+        structures: Callable[[], bool] = lambda: False,
+        wake_workers: Callable[[], None] = lambda: None,
     ) -> None:
         self._storage = storage
+        self._structures = structures
+        self._wake_workers = wake_workers
         self._indexer = indexer
         self._clock = clock
         self._server = server
         self._drafting = Drafting(preparation, settings)
         self._journal = Journal(preparation)
+        self.writer = MemoryWriter(self._drafting, self._journal)
 
-    async def save(self, bank: str, given: Sequence[NewMemory], place: Callable[[int], str]) -> list[Saved]:
+    async def save(
+        self, bank: str, given: Sequence[NewMemory], place: Callable[[int], str], wait_s: float = 0.0
+    ) -> list[Saved]:
         """
         Store memories in one transaction; one whose content the bank knows reinforces it, a deleted one comes back.
 
-        `place` gives the path of the n-th memory in the request, for faults.
+        Free text is stored at once with a preview, and structured by a job where there is a model. That job is waited
+        for at most `wait_s` seconds. `place` gives the path of the n-th memory in the request, for faults.
 
         Raises:
             InvalidInput: naming every bad field; nothing of the request is stored then.
@@ -71,11 +84,16 @@ class Memories:
 
         def work(connection: Connection) -> list[Saved]:
             opened = open_for_writing(connection, bank, to_micros(now))
-            return [self._save(connection, opened, draft, now) for draft in drafts]
+            return [
+                self._with_job(connection, opened, self.writer.save(connection, opened, draft, now), draft, now)
+                for draft in drafts
+            ]
 
         saved = await self._storage.write(work)
         self._indexer.wake()
-        return saved
+        if any(item.job for item in saved):
+            self._wake_workers()
+        return await self._waited(bank, saved, wait_s) if wait_s else saved
 
     async def get(self, bank: str, memory_id: str) -> Memory:
         """
@@ -141,7 +159,7 @@ class Memories:
             twin = _live_twin(connection, found.bank_id, new)
             if twin is not None and twin.record.seq != old.record.seq:
                 raise Conflict(f"memory {twin.record.id!r} has this content already")
-            _refuse_taken_key(connection, found.bank_id, new)
+            refuse_taken_key(connection, found.bank_id, new)
             return self._journal.change(connection, found, old, new, "updated", None, now)
 
         changed = await self._storage.write(work)
@@ -169,27 +187,7 @@ class Memories:
         def work(connection: Connection) -> tuple[Memory, Memory]:
             found, loser = _present(connection, bank, memory_id)
             _, winner = _present(connection, bank, by)
-            if not loser.record.is_active:
-                raise Conflict(f"memory {memory_id!r} is superseded already, by {loser.record.superseded_by!r}")
-            if loser.record.pinned:
-                raise Conflict(f"memory {memory_id!r} is pinned")
-            if not winner.record.is_active:
-                raise Conflict(f"memory {by!r} is itself superseded")
-            retired = replace(
-                loser, record=replace(loser.record, invalid_at=now, invalid_reason=SUPERSEDED, superseded_by=by)
-            )
-            retired = self._journal.change(connection, found, loser, retired, SUPERSEDED, reason, now)
-            if reinforce and not winner.record.pinned:
-                stronger = replace(
-                    winner,
-                    record=replace(
-                        winner.record,
-                        observations=winner.record.observations + loser.record.observations,
-                        updated_at=now,
-                    ),
-                )
-                winner = self._journal.change(connection, found, winner, stronger, "reinforced", reason, now)
-            return retired, winner
+            return self.writer.supersede(connection, found, loser, winner, now, reinforce=reinforce, reason=reason)
 
         return await self._storage.write(work)
 
@@ -223,25 +221,34 @@ class Memories:
             await self._storage.checkpoint()
         return result
 
-    def _save(self, connection: Connection, bank: Bank, draft: Memory, now: datetime) -> Saved:
-        known = _same_text(connection, bank.bank_id, draft)
-        if known is None:
-            _refuse_taken_key(connection, bank.bank_id, draft)
-            if memory_rows.by_id(connection, bank.bank_id, draft.record.id) is not None:
-                raise Conflict(f"id {draft.record.id!r} stands for another memory in this bank")
-            return Saved(self._journal.create(connection, bank, draft, now), created=True)
-        if known.record.id == draft.record.id and known.record.is_active:
-            # The very same memory once more, under its own id: it was stored before, and is not a second statement.
-            return Saved(known, created=False)
-        merged = self._drafting.merged(known, draft, now)
-        _refuse_taken_key(connection, bank.bank_id, merged)
-        if known.record.is_active:
-            return Saved(self._journal.change(connection, bank, known, merged, "reinforced", None, now), created=False)
-        live = replace(merged.record, invalid_at=None, invalid_reason=None, superseded_by=None)
-        revived = replace(merged, record=live)
-        return Saved(
-            self._journal.change(connection, bank, known, revived, "created", "saved again", now), created=True
-        )
+    def _with_job(self, connection: Connection, bank: Bank, saved: Saved, draft: Memory, now: datetime) -> Saved:
+        item = saved.memory
+        if draft.structured or item.structured or not self._structures():
+            return saved
+        job = structure_job(bank.bank_id, item.record.id)
+        return replace(saved, job=jobs.enqueue(connection, job, to_micros(now))[0])
+
+    async def _waited(self, bank: str, saved: list[Saved], wait_s: float) -> list[Saved]:
+        """The saved memories as they are once their jobs have ended, or the time is over."""
+        waited_for = {item.job for item in saved if item.job is not None}
+
+        def open_jobs(connection: Connection) -> bool:
+            found = (jobs.by_id(connection, job) for job in waited_for)
+            return any(job is not None and job.state in (JobState.QUEUED, JobState.RUNNING) for job in found)
+
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + wait_s
+        waiting = await self._storage.read(open_jobs)
+        while waiting and loop.time() < give_up_at:
+            await asyncio.sleep(LOOK_EVERY_S)
+            waiting = await self._storage.read(open_jobs)
+
+        def work(connection: Connection) -> list[Saved]:
+            bank_id = bank_rows.require(connection, bank).bank_id
+            now_there = memory_rows.by_seqs(connection, bank_id, [item.memory.record.seq for item in saved])
+            return [replace(item, memory=now_there.get(item.memory.record.seq, item.memory)) for item in saved]
+
+        return await self._storage.read(work)
 
 
 def _present(connection: Connection, bank: str, memory_id: str) -> tuple[Bank, Memory]:
@@ -252,21 +259,6 @@ def _present(connection: Connection, bank: str, memory_id: str) -> tuple[Bank, M
     return opened, found
 
 
-def _same_text(connection: Connection, bank_id: int, draft: Memory) -> Memory | None:
-    # The fingerprint is short enough to collide on purpose, so the texts themselves decide.
-    text = normalise(draft.record.text)
-    found = memory_rows.by_fingerprint(connection, bank_id, fingerprint(draft.record.text))
-    return next((item for item in found if normalise(item.record.text) == text), None)
-
-
 def _live_twin(connection: Connection, bank_id: int, item: Memory) -> Memory | None:
-    twin = _same_text(connection, bank_id, item)
+    twin = same_text(connection, bank_id, item)
     return twin if twin is not None and twin.record.is_active else None
-
-
-def _refuse_taken_key(connection: Connection, bank_id: int, item: Memory) -> None:
-    if item.key is None:
-        return
-    holder = memory_rows.by_key(connection, bank_id, item.key)
-    if holder is not None and holder.record.id != item.record.id:
-        raise Conflict(f"key {item.key!r} belongs to memory {holder.record.id!r}")

@@ -6,13 +6,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, select
+from sqlalchemy import Connection, Row, Select, and_, delete, distinct, func, insert, select
 
 from app.domain.filters import RecordFilter
 from app.domain.records import Entry
 from app.storage.filters import conditions
 from app.storage.records import to_record
 from app.storage.tables import entry, record
+
+SENDER = "sender_id"
+"""Metadata key that tells people of one chat apart, where the channel gives them ids."""
 
 _JOIN = and_(entry.c.bank_id == record.c.bank_id, entry.c.seq == record.c.seq)
 
@@ -162,6 +165,50 @@ def page(
     return [_entry(row) for row in rows], total
 
 
+def following(connection: Connection, bank_id: int, thread: str, seq: int, limit: int) -> list[Entry]:
+    """
+    The first entries of a thread beyond a number, oldest first.
+    """
+    rows = connection.execute(_of_thread(bank_id, thread).where(entry.c.seq > seq).order_by(entry.c.seq).limit(limit))
+    return [_entry(row) for row in rows]
+
+
+def leading_to(connection: Connection, bank_id: int, thread: str, seq: int, limit: int) -> list[Entry]:
+    """
+    The last entries of a thread up to a number and with it, oldest first.
+    """
+    wanted = _of_thread(bank_id, thread).where(entry.c.seq <= seq)
+    rows = connection.execute(wanted.order_by(entry.c.seq.desc()).limit(limit))
+    return [_entry(row) for row in rows][::-1]
+
+
+def copies(connection: Connection, bank_id: int, hashes: Collection[bytes]) -> dict[bytes, int]:
+    """
+    How many entries of the bank hold each of the texts, by their hashes.
+    """
+    rows = connection.execute(
+        select(entry.c.content_hash, func.count())
+        .where(entry.c.bank_id == bank_id, entry.c.content_hash.in_(list(hashes)))
+        .group_by(entry.c.content_hash)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def people(connection: Connection, bank_id: int, thread: str, bots: Collection[str]) -> int:
+    """
+    How many different people speak in a thread, as far as names and senders' ids tell them apart. Roles in `bots`, in
+    lower case, are nobody.
+    """
+    mark = func.coalesce(record.c.metadata[SENDER].as_string(), record.c.speaker, "")
+    number: int = connection.execute(
+        select(func.count(distinct(mark)))
+        .select_from(record)
+        .join(entry, _JOIN)
+        .where(entry.c.bank_id == bank_id, entry.c.thread == thread, func.lower(record.c.role).not_in(sorted(bots)))
+    ).scalar_one()
+    return number
+
+
 def of_action(connection: Connection, bank_id: int, action_id: str) -> list[int]:
     """
     The numbers of all entries of an action.
@@ -178,6 +225,11 @@ def erase(connection: Connection, bank_id: int, seqs: Sequence[int]) -> None:
     Remove the entries' own columns.
     """
     connection.execute(delete(entry).where(entry.c.bank_id == bank_id, entry.c.seq.in_(seqs)))
+
+
+def _of_thread(bank_id: int, thread: str) -> Select[*tuple[Any, ...]]:
+    joined = select(record, *_own_columns()).join(entry, _JOIN)
+    return joined.where(entry.c.bank_id == bank_id, entry.c.thread == thread)
 
 
 def _own_columns() -> list[Any]:

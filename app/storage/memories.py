@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, distinct, func, insert, select, update
 
 from app.domain.filters import RecordFilter
 from app.domain.records import Category, Memory, MemoryRevision, Tier
 from app.storage.filters import conditions
 from app.storage.moments import from_micros, to_micros
 from app.storage.records import to_record
-from app.storage.tables import memory, memory_revision, record
+from app.storage.tables import memory, memory_revision, posting, record
 
 _JOIN = and_(memory.c.bank_id == record.c.bank_id, memory.c.seq == record.c.seq)
 _OWN = (
@@ -102,6 +102,54 @@ def page(
         _select().where(*where).order_by(record.c.created_at.desc(), record.c.seq.desc()).limit(limit).offset(offset)
     )
     return [_memory(row) for row in rows], total
+
+
+def sharing_terms(connection: Connection, bank_id: int, terms: Collection[str], least: int, limit: int) -> list[str]:
+    """
+    The texts of live memories that hold at least so many of the indexed terms, those with most first.
+    """
+    shared = func.count(distinct(posting.c.term)).label("shared")
+    found = (
+        select(posting.c.seq, shared)
+        .where(posting.c.bank_id == bank_id, posting.c.retired.is_(False), posting.c.term.in_(sorted(terms)))
+        .group_by(posting.c.seq)
+        .having(shared >= least)
+        .subquery()
+    )
+    same = and_(record.c.bank_id == bank_id, record.c.seq == found.c.seq, record.c.tier == Tier.MEMORY)
+    rows = connection.execute(
+        select(record.c.text).join(found, same).order_by(found.c.shared.desc(), found.c.seq).limit(limit)
+    )
+    return list(rows.scalars())
+
+
+def deleted_texts(connection: Connection, bank_id: int) -> list[str]:
+    """
+    What the deleted memories of a bank stated.
+    """
+    rows = connection.execute(
+        select(record.c.text).where(
+            record.c.bank_id == bank_id, record.c.tier == Tier.MEMORY, record.c.invalid_reason == "deleted"
+        )
+    )
+    return list(rows.scalars())
+
+
+def live(connection: Connection, bank_id: int, clock: int) -> list[Memory]:
+    """
+    All live memories of a bank that have not expired by then, in the order of their arrival.
+    """
+    rows = connection.execute(
+        _select()
+        .where(
+            record.c.bank_id == bank_id,
+            record.c.tier == Tier.MEMORY,
+            record.c.invalid_at.is_(None),
+            (record.c.expires_at.is_(None)) | (record.c.expires_at > clock),
+        )
+        .order_by(record.c.seq)
+    )
+    return [_memory(row) for row in rows]
 
 
 def core(connection: Connection, bank_id: int, min_confidence: float, limit: int, clock: int) -> list[Memory]:

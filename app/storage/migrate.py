@@ -12,6 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 
 from app.errors import StorageError
+from app.storage import consolidation_tables, job_tables  # noqa: F401 - their tables belong to the metadata
 from app.storage.tables import metadata
 
 

@@ -265,8 +265,8 @@ class TestRules:
         for path in ("USER.md", "Rules/style.md", "rules.md", "rules0/a.md"):
             await service.documents.put(BANK, path, ANA)
         rules = await service.documents.rules(BANK)
-        assert [(rule.path, rule.revision) for rule in rules] == [("rules/learned.md", 1), ("rules/style.md", 1)]
-        assert rules[1].content == "# Style\n\nNever begin with zanzibar\n"
+        assert [(rule.path, rule.revision) for rule in rules] == [("rules/style.md", 1), ("rules/learned.md", 1)]
+        assert rules[0].content == "# Style\n\nNever begin with zanzibar\n"
         assert await found(service, "zanzibar") == []
         removed = await service.documents.put(BANK, "rules/style.md", " \n")
         assert removed.change is Change.DELETED

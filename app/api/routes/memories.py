@@ -61,17 +61,17 @@ class MemoryController(Controller):
     async def save(
         self, request: ApiRequest, bank: FromPath[str], data: JSONBody[NewMemories], wait: Wait = False
     ) -> Response[MemoryOut | MemoriesSaved]:
-        # Without a language model there is nothing to wait for: the deterministic preview is there at once.
-        del wait
         services = request.services
+        wait_s = services.settings.memory.structure_wait_s if wait else 0.0
         if data.memories is UNSET:
             new = [new_memory(data, drawn_id("mem", request.seed, 0))]
-            (saved,) = as_first(await services.memories.save(bank, new, lambda _: ""), new)
+            (saved,) = as_first(await services.memories.save(bank, new, lambda _: "", wait_s), new)
             shown = memory_out(bank, saved.memory, services.clock.now(), reinforced=not saved.created)
             return Response(shown, status_code=201 if saved.created else 200)
         _refuse_both(data)
         new = [new_memory(item, drawn_id("mem", request.seed, place)) for place, item in enumerate(data.memories)]
-        several = as_first(await services.memories.save(bank, new, lambda place: f"memories[{place}]."), new)
+        saved_all = await services.memories.save(bank, new, lambda place: f"memories[{place}].", wait_s)
+        several = as_first(saved_all, new)
         status = 201 if any(item.created for item in several) else 200
         return Response(saved_out(bank, several, services.clock.now()), status_code=status)
 
