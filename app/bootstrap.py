@@ -2,6 +2,7 @@
 The composition root: from settings to a service whose parts know each other.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,8 +16,10 @@ from app.domain.signals.cluster import Clusters
 from app.domain.text.lexicon import parse_clusters, parse_stop_words
 from app.domain.text.tokenize import Analyzer
 from app.domain.units import build_units
+from app.jobs.assembly import Background, background, triggers
 from app.providers.embedding_cache import QueryVectors
 from app.providers.factory import build_embedder
+from app.providers.llm_factory import LanguageModels, build_language_models
 from app.providers.model_files import ModelFiles
 from app.providers.protocols import Embedder, ProviderState
 from app.providers.tokens import Tokenizers
@@ -30,15 +33,19 @@ from app.services.doctor import Doctor
 from app.services.documents import Documents
 from app.services.idempotency import Idempotency
 from app.services.indexer import Indexer
+from app.services.jobs import Jobs
 from app.services.keys import Keys
+from app.services.learned_rules import LearnedRules
 from app.services.memories import Memories
 from app.services.overview import Overview
 from app.services.preparation import Preparation
 from app.services.query_vectors import QueryEmbedding
 from app.services.recall import Recall
 from app.services.remember import Remember
+from app.services.structuring import TASK as STRUCTURING
 from app.storage import migrate
 from app.storage.engine import Storage
+from app.storage.model_usage import ModelUsageAccount
 from app.storage.protocols import RecallIndex
 from app.storage.resident.index import ResidentIndex
 from app.storage.sql_index import SqlIndex
@@ -58,6 +65,7 @@ class Container:
     models: ModelFiles
     tokenizers: Tokenizers
     embedder: Embedder | ProviderState
+    language_models: LanguageModels
     query_vectors: QueryVectors
     indexer: Indexer
     access_log: AccessLog
@@ -66,24 +74,37 @@ class Container:
     remember: Remember
     memories: Memories
     documents: Documents
+    background: Background
+    jobs: Jobs
     overview: Overview
     recall: Recall
     context: ContextService
     doctor: Doctor
     idempotency: Idempotency
 
-    async def start(self) -> None:
+    @property
+    def rules(self) -> LearnedRules:
         """
-        Begin the background work.
+        The rules that are learned, and the proposals.
+        """
+        return self.background.rules
+
+    async def start(self, *, working: bool = False) -> None:
+        """
+        Begin the background work: vectors always, jobs only if `working`.
         """
         await self.indexer.start()
+        if working:
+            self.background.start()
 
     async def stop(self) -> None:
         """
         End the background work, write what is gathered, and close everything.
         """
+        await self.background.stop()
         await self.indexer.stop()
         await self.access_log.stop()
+        await self.language_models.close()
         await self.query_vectors.close()
         if not isinstance(self.embedder, ProviderState):
             await self.embedder.close()
@@ -91,12 +112,15 @@ class Container:
 
 
 def build(
-    settings: Settings, clock: Clock | None = None, embedder: Embedder | ProviderState | None = None
+    settings: Settings,
+    clock: Clock | None = None,
+    embedder: Embedder | ProviderState | None = None,
+    language_models: LanguageModels | None = None,
 ) -> Container:
     """
     Put a service together on its database, which is brought to the present schema.
 
-    `embedder` replaces the configured one.
+    `embedder` and `language_models` replace the configured ones.
 
     Raises:
         StorageError: when the store cannot be used.
@@ -110,12 +134,26 @@ def build(
     provider = build_embedder(settings.embedding, models) if embedder is None else embedder
     active = None if isinstance(provider, ProviderState) else provider
     clusters = cluster_words(settings.clusters)
-    preparation = Preparation(load_analyzer(), Clusters(clusters), settings.short_term)
+    analyzer = load_analyzer()
+    preparation = Preparation(analyzer, Clusters(clusters), settings.short_term)
+    llms = language_models or build_language_models(settings.llm, ModelUsageAccount(storage), clock)
+    bell = asyncio.Event()
     indexer = Indexer(storage, active, clock, settings.embedding.batch_size)
     query_vectors = QueryVectors(settings.embedding.query_cache_entries)
     access_log = AccessLog(storage, clock, settings.recall.access_flush_s)
     banks = Banks(storage, preparation, clock, None if active is None else active.space.identity())
-    memories = Memories(storage, preparation, indexer, clock, settings.memory, settings.server)
+    memories = Memories(
+        storage,
+        preparation,
+        indexer,
+        clock,
+        settings.memory,
+        settings.server,
+        lambda: llms.available(STRUCTURING),
+        bell.set,
+    )
+    documents = Documents(storage, preparation, indexer, clock, settings.documents, settings.short_term)
+    work = background(storage, documents, memories.writer, analyzer, llms, indexer, clock, settings, bell)
     reason = provider.detail if isinstance(provider, ProviderState) else ""
     params = FusedParams(**settings.recall.fused.model_dump())
     recall = Recall(
@@ -136,14 +174,25 @@ def build(
         models=models,
         tokenizers=tokenizers,
         embedder=provider,
+        language_models=llms,
         query_vectors=query_vectors,
         indexer=indexer,
         access_log=access_log,
         keys=Keys(storage, clock, settings.auth),
         banks=banks,
-        remember=Remember(storage, preparation, indexer, clock, settings.short_term, settings.server),
+        remember=Remember(
+            storage,
+            preparation,
+            indexer,
+            clock,
+            settings.short_term,
+            settings.server,
+            triggers(settings, llms, bell),
+        ),
         memories=memories,
-        documents=Documents(storage, preparation, indexer, clock, settings.documents, settings.short_term),
+        documents=documents,
+        background=work,
+        jobs=Jobs(storage, clock, bell.set),
         overview=Overview(storage, clock),
         recall=recall,
         context=ContextService(
@@ -155,7 +204,7 @@ def build(
             clock,
         ),
         idempotency=Idempotency(storage, clock, settings.server),
-        doctor=Doctor(storage, banks, memories, recall, indexer, _states(provider, tokenizers)),
+        doctor=Doctor(storage, banks, memories, recall, indexer, _states(provider, tokenizers, llms, work)),
     )
 
 
@@ -195,12 +244,28 @@ def _index(settings: Settings, storage: Storage, preparation: Preparation) -> Re
     return ResidentIndex(in_sql, units_of, settings.resident.max_mb * 1024 * 1024)
 
 
-def _states(provider: Embedder | ProviderState, tokenizers: Tokenizers) -> Callable[[], list[ProviderState]]:
+def _states(
+    provider: Embedder | ProviderState, tokenizers: Tokenizers, models: LanguageModels, work: Background
+) -> Callable[[], list[ProviderState]]:
     def states() -> list[ProviderState]:
         embedder = provider if isinstance(provider, ProviderState) else provider.state()
         return [
             ProviderState("embedder", embedder.ok, f"{embedder.name}: {embedder.detail}"),
             ProviderState("tokens", tokenizers.state().ok, tokenizers.state().detail),
+            *_model_states(models),
+            work.extraction.state(),
+            work.worker.provider_state(),
         ]
 
     return states
+
+
+def _model_states(models: LanguageModels) -> list[ProviderState]:
+    """One state for each model, with the tasks that ask it."""
+    tasks: dict[tuple[str, bool, str], list[str]] = {}
+    for task, state in models.states().items():
+        tasks.setdefault((state.name, state.ok, state.detail), []).append(task)
+    return [
+        ProviderState("language_model", ok, f"{name} ({', '.join(served)}): {detail}" if name != "none" else detail)
+        for (name, ok, detail), served in tasks.items()
+    ]

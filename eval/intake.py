@@ -50,7 +50,7 @@ def _batches(bank: Bank, size: int) -> Iterator[list[Row]]:
 
 async def _save(container: Container, bank: str, rows: Sequence[Row]) -> list[str]:
     if not rows[0].is_memory:
-        return [result.id for result in await container.remember.entries(bank, [_entry(row) for row in rows])]
+        return [result.id for result in (await container.remember.entries(bank, [_entry(row) for row in rows])).results]
     saved = await container.memories.save(
         bank, [_memory(row) for row in rows], lambda place: f"memory {rows[place].id!r}: "
     )

@@ -19,8 +19,10 @@ from app.api.routes import operations
 from app.api.routes.banks import BankController
 from app.api.routes.documents import DocumentController, RuleController
 from app.api.routes.entries import EntryController
+from app.api.routes.jobs import JobController, WorkController
 from app.api.routes.memories import MemoryController
 from app.api.routes.orca import orca_router
+from app.api.routes.proposals import ProposalController
 from app.api.routes.recall import RecallController
 from app.api.services import Services
 from app.telemetry.metrics import Metrics
@@ -33,7 +35,7 @@ def create_app(services: Services) -> Litestar:
 
     @asynccontextmanager
     async def running(_app: Litestar) -> AsyncIterator[None]:
-        await services.start()
+        await services.start(working=services.settings.jobs.workers)
         try:
             yield
         finally:
@@ -47,6 +49,9 @@ def create_app(services: Services) -> Litestar:
             DocumentController,
             RuleController,
             EntryController,
+            JobController,
+            WorkController,
+            ProposalController,
             MemoryController,
             RecallController,
             orca_router(),

@@ -12,7 +12,9 @@ from app.services.doctor import Doctor
 from app.services.documents import Documents
 from app.services.idempotency import Idempotency
 from app.services.indexer import Indexer
+from app.services.jobs import Jobs
 from app.services.keys import Keys
+from app.services.learned_rules import LearnedRules
 from app.services.memories import Memories
 from app.services.overview import Overview
 from app.services.recall import Recall
@@ -39,6 +41,10 @@ class Services(Protocol):
     @property
     def documents(self) -> Documents: ...
     @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def rules(self) -> LearnedRules: ...
+    @property
     def overview(self) -> Overview: ...
     @property
     def recall(self) -> Recall: ...
@@ -51,9 +57,9 @@ class Services(Protocol):
     @property
     def idempotency(self) -> Idempotency: ...
 
-    async def start(self) -> None:
+    async def start(self, *, working: bool) -> None:
         """
-        Begin the background work.
+        Begin the background work; jobs are worked only if `working`.
         """
         ...
 

@@ -71,7 +71,7 @@ async def _store_in(remember: Remember, bank: str, lines: Sequence[Read], done: 
     if not lines:
         return
     try:
-        results = await remember.entries(bank, [line.entry for line in lines if line.entry is not None])
+        results = (await remember.entries(bank, [line.entry for line in lines if line.entry is not None])).results
     except LaminaError as error:
         if error.status >= 500:
             raise

@@ -19,6 +19,7 @@ from app.cli.models import models
 from app.cli.recall import recall
 from app.cli.remember import remember
 from app.cli.serve import serve
+from app.cli.worker import worker
 
 app = typer.Typer(
     name="lamina",
@@ -58,6 +59,7 @@ def lamina(
 
 
 app.command()(serve)
+app.command()(worker)
 app.command()(remember)
 app.command()(recall)
 app.command()(context)

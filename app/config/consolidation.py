@@ -23,6 +23,8 @@ class ExtractionSettings(Section):
 
     enabled: bool = True
     """Whether it is done, unless a bank's own setting `extraction` says otherwise."""
+    quiet_s: float = Field(60.0, ge=0.0, le=86_400.0)
+    """Seconds without a new entry after which a thread is read; one with `window` entries is read at once."""
     window: int = Field(24, ge=1, le=200)
     """Messages that one call reads, noise not counted; a longer backlog takes several calls."""
     context_messages: int = Field(4, ge=0, le=50)

@@ -16,6 +16,10 @@ class JobSettings(Section):
     """Jobs that one worker has in hand at once."""
     poll_s: float = Field(1.0, gt=0.0, le=60.0)
     """Seconds after which an idle worker looks for jobs of other processes."""
+    tick_s: float = Field(60.0, ge=1.0, le=86_400.0)
+    """Seconds between two looks at what is due by its schedule."""
+    catch_up_s: float = Field(3600.0, ge=1.0, le=86_400.0 * 7)
+    """Seconds between two looks for work that no job stands for, such as entries from before there was a model."""
     lease_s: float = Field(60.0, ge=1.0, le=3600.0)
     """Seconds after which a job whose worker has fallen silent is taken over."""
     grace_s: float = Field(8.0, ge=0.0, le=600.0)

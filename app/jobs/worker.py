@@ -20,6 +20,7 @@ from app.config import JobSettings
 from app.domain.jobs import Job, retry_delay_s
 from app.errors import LaminaError
 from app.jobs.handlers import Cancelled, Handler, Hopeless, JobContext, RetryLater
+from app.providers.protocols import ProviderState
 from app.storage import jobs
 from app.storage.engine import Storage
 from app.storage.jobs import Lease
@@ -49,16 +50,23 @@ class WorkerState:
 class Worker:
     """
     Runs handlers by kind, `settings.slots` at a time. Delivery is at least once: handlers leave the same state however
-    often they run.
+    often they run. `bell` is set by whoever knows of work.
     """
 
-    def __init__(self, storage: Storage, handlers: Mapping[str, Handler], clock: Clock, settings: JobSettings) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        handlers: Mapping[str, Handler],
+        clock: Clock,
+        settings: JobSettings,
+        bell: asyncio.Event | None = None,
+    ) -> None:
         self.name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._storage = storage
         self._handlers = dict(handlers)
         self._clock = clock
         self._settings = settings
-        self._signal = asyncio.Event()
+        self._signal = bell or asyncio.Event()
         self._stopping = False
         self._slots: list[asyncio.Task[None]] = []
         self._in_hand = 0
@@ -71,6 +79,15 @@ class Worker:
         """
         running = any(not slot.done() for slot in self._slots)
         return WorkerState(running, self.name, self._in_hand, self._settled)
+
+    def provider_state(self) -> ProviderState:
+        """
+        How the worker is doing, in words; for the doctor.
+        """
+        state = self.state
+        if not state.running:
+            return ProviderState("jobs", False, "not running in this process; see jobs.workers, or run `lamina worker`")
+        return ProviderState("jobs", True, f"worker {state.name}: {state.in_hand} in hand, {state.settled} settled")
 
     def start(self) -> None:
         """

@@ -23,6 +23,7 @@ from app.services.banks import open_for_writing
 from app.services.faults import Faults
 from app.services.indexer import Indexer
 from app.services.preparation import Preparation
+from app.services.triggers import Triggers
 from app.storage import banks as bank_rows
 from app.storage import entries as entry_rows
 from app.storage import idempotency, outbox, records, units
@@ -76,6 +77,16 @@ class EntryResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """
+    What became of each entry, in the order given, and the jobs that were enqueued with them.
+    """
+
+    results: tuple[EntryResult, ...]
+    jobs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class EntryQuery:
     """
     What a list of entries is narrowed to.
@@ -113,17 +124,19 @@ class Remember:
         clock: Clock,
         settings: ShortTermSettings,
         server: ServerSettings,
+        triggers: Triggers,
     ) -> None:
         self._storage = storage
         self._preparation = preparation
         self._indexer = indexer
+        self._triggers = triggers
         self._clock = clock
         self._settings = settings
         self._server = server
 
-    async def entries(self, bank: str, given: Sequence[NewEntry]) -> list[EntryResult]:
+    async def entries(self, bank: str, given: Sequence[NewEntry]) -> Remembered:
         """
-        Store entries, in order, in one transaction; each result stands at its entry's place.
+        Store entries, in order, in one transaction, with the jobs that they call for.
 
         Raises:
             InvalidInput: naming every bad field; nothing of the request is stored then.
@@ -135,9 +148,11 @@ class Remember:
             raise InvalidInput.of("entries", f"at most {self._server.batch_max} at once, got {len(given)}")
         now = self._clock.now()
         drafts = await asyncio.to_thread(self._drafts, given, now)
-        results = await self._storage.write(lambda connection: self._store(connection, bank, drafts, now))
+        stored = await self._storage.write(lambda connection: self._store(connection, bank, drafts, now))
         self._indexer.wake()
-        return results
+        if stored.jobs:
+            self._triggers.wake()
+        return stored
 
     async def page(self, bank: str, query: EntryQuery, limit: int, offset: int) -> tuple[list[Entry], int]:
         """
@@ -244,13 +259,15 @@ class Remember:
         )
         return _Draft(record, row, self._preparation.units(record), row.thread)
 
-    def _store(self, connection: Connection, bank: str, drafts: Sequence[_Draft], now: datetime) -> list[EntryResult]:
+    def _store(self, connection: Connection, bank: str, drafts: Sequence[_Draft], now: datetime) -> Remembered:
         at = to_micros(now)
         opened = open_for_writing(connection, bank, at)
         results, fresh = self._sort_out(connection, opened.bank_id, drafts)
-        if fresh:
-            self._insert(connection, opened, fresh, at)
-        return results
+        if not fresh:
+            return Remembered(tuple(results))
+        self._insert(connection, opened, fresh, at)
+        threads = {draft.thread for draft in fresh}
+        return Remembered(tuple(results), self._triggers.entries_stored(connection, opened, threads, now))
 
     def _sort_out(
         self, connection: Connection, bank_id: int, drafts: Sequence[_Draft]

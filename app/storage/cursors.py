@@ -37,6 +37,20 @@ def move(connection: Connection, bank_id: int, kind: str, seq: int, thread: str 
         connection.execute(insert(cursor).values(bank_id=bank_id, kind=kind, thread=thread, seq=seq))
 
 
+def pending(connection: Connection, bank_id: int, kind: str, thread: str, most: int) -> int:
+    """
+    How many entries of a thread lie beyond its position; counted up to `most`.
+    """
+    since = position(connection, bank_id, kind, thread)
+    beyond = (
+        select(entry.c.seq)
+        .where(entry.c.bank_id == bank_id, entry.c.thread == thread, entry.c.seq > since)
+        .limit(most)
+        .subquery()
+    )
+    return connection.execute(select(func.count()).select_from(beyond)).scalar_one()
+
+
 def behind(connection: Connection, bank_id: int, kind: str) -> list[str]:
     """
     The threads that have entries beyond their position, in the order of their names.

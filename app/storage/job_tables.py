@@ -22,6 +22,7 @@ job = Table(
     Column("attempts", Integer, nullable=False, default=0),
     Column("max_attempts", Integer, nullable=False),
     Column("run_at", BigInteger, nullable=False),
+    Column("again_at", BigInteger),  # asked for once more while it ran: when to run it anew
     Column("lease_until", BigInteger),
     Column("worker", String(64)),
     Column("cancel_wanted", Integer, nullable=False, default=0),

@@ -30,33 +30,43 @@ class Lease:
 
 def enqueue(connection: Connection, item: NewJob, now: int) -> tuple[str, bool]:
     """
-    Add a job in the caller's transaction, unless one with its dedupe key waits or runs.
+    Add a job in the caller's transaction, unless one with its dedupe key waits or runs. One that runs may have looked
+    at its work already, so it is followed by another once it has ended.
 
     Returns:
         The id of the job that stands for the work, and whether it is new.
     """
+    run_at = now + int(item.delay_s * 1_000_000)
     if item.dedupe_key is not None:
         known = connection.execute(
-            select(job.c.id).where(job.c.dedupe_key == item.dedupe_key, job.c.state.in_(_OPEN))
-        ).scalar_one_or_none()
+            select(job.c.id, job.c.state, job.c.again_at).where(
+                job.c.dedupe_key == item.dedupe_key, job.c.state.in_(_OPEN)
+            )
+        ).first()
         if known is not None:
-            return known, False
-    made = new_id("job")
-    connection.execute(
-        insert(job).values(
-            id=made,
-            kind=item.kind,
-            bank_id=item.bank_id,
-            payload=item.payload,
-            dedupe_key=item.dedupe_key,
-            priority=item.priority,
-            state=JobState.QUEUED,
-            max_attempts=item.max_attempts,
-            run_at=now + int(item.delay_s * 1_000_000),
-            created_at=now,
+            if known.state == JobState.RUNNING and (known.again_at is None or known.again_at > run_at):
+                connection.execute(update(job).where(job.c.id == known.id).values(again_at=run_at))
+            return known.id, False
+    return _insert(connection, item, run_at, now), True
+
+
+def postpone(connection: Connection, item: NewJob, now: int) -> tuple[str, bool]:
+    """
+    Add a job as `enqueue` does; where one waits for its time already, its time becomes that of `item`.
+
+    Returns:
+        The id of the job that stands for the work, and whether it is new.
+    """
+    known, is_new = enqueue(connection, item, now)
+    if not is_new:
+        run_at = now + int(item.delay_s * 1_000_000)
+        connection.execute(
+            # Once tried, it waits for what made it fail, and not for its time.
+            update(job)
+            .where(job.c.id == known, job.c.state == JobState.QUEUED, job.c.attempts == 0)
+            .values(run_at=run_at)
         )
-    )
-    return made, True
+    return known, is_new
 
 
 def claim(
@@ -111,21 +121,22 @@ def finish(connection: Connection, lease: Lease, now: int, report: dict[str, Any
     """
     Settle a job as done; false when the lease was lost, and nothing is changed then.
     """
-    return _settle(connection, lease, {"state": JobState.DONE, "report": report, "finished_at": now})
+    return _end(connection, lease, {"state": JobState.DONE, "report": report, "finished_at": now}, now)
 
 
 def fail(connection: Connection, lease: Lease, now: int, error: str, report: dict[str, Any] | None = None) -> bool:
     """
     Give a job up; false when the lease was lost.
     """
-    return _settle(connection, lease, {"state": JobState.FAILED, "error": error, "report": report, "finished_at": now})
+    values = {"state": JobState.FAILED, "error": error, "report": report, "finished_at": now}
+    return _end(connection, lease, values, now)
 
 
 def cancel_held(connection: Connection, lease: Lease, now: int) -> bool:
     """
     Settle a job as cancelled; false when the lease was lost.
     """
-    return _settle(connection, lease, {"state": JobState.CANCELLED, "finished_at": now})
+    return _settle(connection, lease, {"state": JobState.CANCELLED, "finished_at": now}) is not None
 
 
 def release(connection: Connection, lease: Lease, run_at: int, error: str | None, *, counted: bool = True) -> bool:
@@ -133,9 +144,8 @@ def release(connection: Connection, lease: Lease, run_at: int, error: str | None
     Give a job back for another attempt at `run_at`; an attempt that is not `counted` does not use one up.
     """
     attempts = job.c.attempts if counted else job.c.attempts - 1
-    return _settle(
-        connection, lease, {"state": JobState.QUEUED, "run_at": run_at, "error": error, "attempts": attempts}
-    )
+    values = {"state": JobState.QUEUED, "run_at": run_at, "error": error, "attempts": attempts}
+    return _settle(connection, lease, values) is not None
 
 
 def cancel(connection: Connection, job_id: str, now: int) -> JobState | None:
@@ -238,9 +248,47 @@ def _held(lease: Lease) -> Any:
     )
 
 
-def _settle(connection: Connection, lease: Lease, values: dict[str, Any]) -> bool:
-    result = connection.execute(update(job).where(_held(lease)).values(lease_until=None, worker=None, **values))
-    return result.rowcount > 0
+def _settle(connection: Connection, lease: Lease, values: dict[str, Any]) -> Row[*tuple[Any, ...]] | None:
+    """The job as it was held, with when it is to run anew; None when the lease was lost."""
+    held = connection.execute(select(job).where(_held(lease))).first()
+    if held is not None:
+        settled = {"lease_until": None, "worker": None, "again_at": None, **values}
+        connection.execute(update(job).where(job.c.job_id == held.job_id).values(**settled))
+    return held
+
+
+def _end(connection: Connection, lease: Lease, values: dict[str, Any], now: int) -> bool:
+    held = _settle(connection, lease, values)
+    if held is not None and held.again_at is not None:
+        again = NewJob(
+            held.kind,
+            held.bank_id,
+            held.payload,
+            held.dedupe_key,
+            priority=held.priority,
+            max_attempts=held.max_attempts,
+        )
+        _insert(connection, again, held.again_at, now)
+    return held is not None
+
+
+def _insert(connection: Connection, item: NewJob, run_at: int, now: int) -> str:
+    made = new_id("job")
+    connection.execute(
+        insert(job).values(
+            id=made,
+            kind=item.kind,
+            bank_id=item.bank_id,
+            payload=item.payload,
+            dedupe_key=item.dedupe_key,
+            priority=item.priority,
+            state=JobState.QUEUED,
+            max_attempts=item.max_attempts,
+            run_at=run_at,
+            created_at=now,
+        )
+    )
+    return made
 
 
 def _select() -> Select[*tuple[Any, ...]]:

@@ -152,6 +152,14 @@ def live(connection: Connection, bank_id: int, clock: int) -> list[Memory]:
     return [_memory(row) for row in rows]
 
 
+def any_live(connection: Connection, bank_id: int) -> bool:
+    """
+    Whether the bank has a live memory at all.
+    """
+    wanted = (record.c.bank_id == bank_id, record.c.tier == Tier.MEMORY, record.c.invalid_at.is_(None))
+    return connection.execute(select(record.c.seq).where(*wanted).limit(1)).first() is not None
+
+
 def core(connection: Connection, bank_id: int, min_confidence: float, limit: int, clock: int) -> list[Memory]:
     """
     The core tier: live preferences and facts of enough confidence, surest first, then most used.

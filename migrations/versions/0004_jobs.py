@@ -29,6 +29,7 @@ def upgrade() -> None:
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("max_attempts", sa.Integer(), nullable=False),
         sa.Column("run_at", sa.BigInteger(), nullable=False),
+        sa.Column("again_at", sa.BigInteger(), nullable=True),
         sa.Column("lease_until", sa.BigInteger(), nullable=True),
         sa.Column("worker", sa.String(length=64), nullable=True),
         sa.Column("cancel_wanted", sa.Integer(), nullable=False),

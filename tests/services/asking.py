@@ -25,7 +25,8 @@ async def say(container: Container, *contents: str, bank: str = BANK, **fields: 
     """
     Post entries.
     """
-    return await container.remember.entries(bank, [NewEntry(content=content, **fields) for content in contents])
+    stored = await container.remember.entries(bank, [NewEntry(content=content, **fields) for content in contents])
+    return list(stored.results)
 
 
 async def ask(container: Container, query: str, bank: str = BANK, **fields: Any) -> RecallAnswer:

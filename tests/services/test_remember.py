@@ -47,10 +47,10 @@ async def test_d20_repeats_inside_one_request_are_found_too(launch: Launch) -> N
 
 async def test_the_same_words_of_another_speaker_are_no_repeat(launch: Launch) -> None:
     service = await launch()
-    results = await service.remember.entries(
+    stored = await service.remember.entries(
         BANK, [NewEntry("yes", name=name, source="telegram", source_id="42") for name in ("Ana", "Ben")]
     )
-    assert [item.status for item in results] == ["created", "created"]
+    assert [item.status for item in stored.results] == ["created", "created"]
 
 
 async def test_d22_recent_means_by_time_and_not_by_arrival(launch: Launch) -> None:

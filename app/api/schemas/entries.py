@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from app.api.schemas.values import Identifier, Moment, WholeNumber, as_text
 from app.domain.records import Entry
-from app.services.remember import EntryResult, NewEntry
+from app.services.remember import NewEntry, Remembered
 
 
 class EntryIn(Struct, forbid_unknown_fields=True):
@@ -109,7 +109,7 @@ def new_entry(given: EntryIn, entry_id: str | None = None) -> NewEntry:
     )
 
 
-def stored_out(results: Sequence[EntryResult], asked: Sequence[NewEntry]) -> EntriesStored:
+def stored_out(stored: Remembered, asked: Sequence[NewEntry]) -> EntriesStored:
     """
     What became of the entries, as the first attempt at the request would have answered: one that is known by the very
     id it was to get was stored by an earlier attempt.
@@ -119,9 +119,9 @@ def stored_out(results: Sequence[EntryResult], asked: Sequence[NewEntry]) -> Ent
             EntryStored(item.id, "created", None)
             if item.id == new.id
             else EntryStored(item.id, item.status, item.duplicate_of)
-            for item, new in zip(results, asked, strict=True)
+            for item, new in zip(stored.results, asked, strict=True)
         ],
-        jobs=[],
+        jobs=list(stored.jobs),
     )
 
 
