@@ -4,11 +4,12 @@
 
 import argparse
 import asyncio
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
 
-from bench import hops, recall
+from bench import hops, posting, recall
 
 
 def main() -> None:
@@ -18,26 +19,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--questions", type=int, default=200, help="recalls timed in each case")
     parser.add_argument("--banks", type=int, default=1000, help="banks of 1,000 records beside the large one")
+    parser.add_argument("--posts", type=int, default=400, help="entries posted to a busy server")
+    parser.add_argument("--only", choices=["posting"], help="one part of the benchmarks")
     given = parser.parse_args()
-    table = Table(title="recall inside the process, query vector given")
-    for column in ("case", "p50 ms", "p95 ms", "limit ms", "p50 / limit"):
-        table.add_column(column, justify="left" if column == "case" else "right")
-    for timing in recall.main(given.questions, given.banks):
-        table.add_row(
-            timing.name,
-            f"{timing.p50:.2f}",
-            f"{timing.p95:.2f}",
-            f"{timing.limit:.1f}",
-            f"{timing.p50 / timing.limit:.2f}",
-        )
     console = Console()
-    console.print(table)
+    console.print(_table("a write beside slow work", [posting.main(given.posts)]))
+    if given.only == "posting":
+        return
+    console.print(_table("recall inside the process, query vector given", recall.main(given.questions, given.banks)))
     hops_table = Table(title="a unit of three statements")
     for column in ("way", "alone ms", "a second, 8 callers"):
         hops_table.add_column(column, justify="left" if column == "way" else "right")
     for cost in asyncio.run(hops.main()):
         hops_table.add_row(cost.name, f"{cost.alone_ms:.2f}", f"{cost.per_second:,.0f}")
     console.print(hops_table)
+
+
+def _table(title: str, timings: Iterable[recall.Timing]) -> Table:
+    table = Table(title=title)
+    for column in ("case", "p50 ms", "p95 ms", "limit ms", "p50 / limit", "p95 / limit"):
+        table.add_column(column, justify="left" if column == "case" else "right")
+    for timing in timings:
+        table.add_row(
+            timing.name,
+            f"{timing.p50:.2f}",
+            f"{timing.p95:.2f}",
+            f"{timing.limit:.1f}",
+            f"{timing.p50 / timing.limit:.2f}",
+            f"{timing.p95 / timing.limit:.2f}",
+        )
+    return table
 
 
 if __name__ == "__main__":

@@ -102,6 +102,8 @@ class EmbeddingSettings(Section):
     """Query vectors kept in memory; 0 keeps none."""
     sessions: int = Field(2, ge=1, le=64)
     """Local model sessions side by side, each with one thread."""
+    niceness: int = Field(5, ge=0, le=19)
+    """Steps by which those threads yield the processor to the answering of requests, on Linux; 0 yields nothing."""
     batch_size: int = Field(64, ge=1, le=2048)
     """Texts that the indexer takes, and an OpenAI-compatible server gets, at once."""
     request_timeout_s: float = Field(20.0, gt=0.0, le=600.0)

@@ -38,6 +38,7 @@ class LocalEmbedder:
         max_chars: int,
         *,
         latin_only: bool = False,
+        niceness: int = 0,
     ) -> None:
         self.space = space
         self.floor = floor
@@ -49,7 +50,7 @@ class LocalEmbedder:
                 shape = None if states is None else states.shape
                 detail = f"{space.name} gives states of shape {shape}, not (tokens, {space.dimensions})"
                 raise ProviderError("embedder_wrong_dimensions", detail, retryable=False)
-        self._pool = PriorityPool(encoders, "embed")
+        self._pool = PriorityPool(encoders, "embed", niceness)
         self._sessions = len(encoders)
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector | None]:
@@ -133,4 +134,6 @@ def load_local(entry: ModelEntry, files: Mapping[str, Path], settings: Embedding
         # onnxruntime's and tokenizers' exceptions have no base of their own
         raise ProviderError("embedder_model_broken", f"{entry.name}: {error}", retryable=False) from error
     floor = profile.floor if settings.floor is None else settings.floor
-    return LocalEmbedder(space, floor, encoders, settings.max_chars, latin_only=profile.latin_only)
+    return LocalEmbedder(
+        space, floor, encoders, settings.max_chars, latin_only=profile.latin_only, niceness=settings.niceness
+    )

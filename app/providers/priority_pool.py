@@ -2,7 +2,9 @@
 Threads that each own a resource, with work in two classes: the urgent overtakes what is waiting.
 """
 
+import os
 import queue
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,9 +20,11 @@ class PriorityPool(Generic[R]):
     One thread for each resource; a job gets the resource of the thread that runs it.
 
     A job that is running is never interrupted, so that an urgent one waits for at most one job of the other class.
+    The threads yield the processor to the rest of the process by `niceness` steps (0 to 19), where the system has such
+    a thing for single threads.
     """
 
-    def __init__(self, resources: Sequence[R], name: str) -> None:
+    def __init__(self, resources: Sequence[R], name: str, niceness: int = 0) -> None:
         unclaimed: queue.SimpleQueue[R] = queue.SimpleQueue()
         for resource in resources:
             unclaimed.put(resource)
@@ -30,8 +34,14 @@ class PriorityPool(Generic[R]):
         self._threads = ThreadPoolExecutor(
             max_workers=len(resources),
             thread_name_prefix=name,
-            initializer=lambda: setattr(self._own, "resource", unclaimed.get()),
+            initializer=lambda: self._begin(unclaimed.get(), niceness),
         )
+
+    def _begin(self, resource: R, niceness: int) -> None:
+        self._own.resource = resource
+        if niceness and sys.platform == "linux":
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)
 
     def submit(self, job: Callable[[R], T], *, urgent: bool) -> "Future[T]":
         """

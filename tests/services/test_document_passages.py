@@ -5,6 +5,7 @@ The passages of documents: recalled with their titles, kept as long as they say 
 import pytest
 from sqlalchemy import Connection, func, select
 
+from app.services.remember import NewEntry
 from app.storage.tables import metadata, passage, posting, record, unit, vector, vector_job
 from tests.services.asking import BANK, ask, save, texts
 from tests.services.conftest import Launch
@@ -132,3 +133,13 @@ async def test_erasing_a_bank_erases_its_documents(launch: Launch) -> None:
         }
 
     assert await service.storage.read(rows) == {"document": 1, "document_revision": 2, "passage": 1, "unit": 1}
+
+
+async def test_t056_what_is_derived_is_found_by_an_exact_rare_word(launch: Launch) -> None:
+    service = await launch()
+    await service.documents.put(BANK, "LEARNING.md", "# Boats\n\n- Keels are heavy\n")
+    await service.documents.append(BANK, "LEARNING.md", "- A xebec carries lateen sails", heading="Boats")
+    await service.remember.entries(BANK, [NewEntry("We spoke of harbours. " * 400 + "Then of the zarzuela.")])
+    for word, tier in (("xebec", "document"), ("zarzuela", "entry")):
+        answer = await ask(service, word, mode="lexical")
+        assert [(item.record.tier, word in item.text) for item in answer.results] == [(tier, True)]

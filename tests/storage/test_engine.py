@@ -83,7 +83,7 @@ async def test_a_reader_cannot_write(storage: Storage) -> None:
     storage.close()
 
 
-def test_i11_a_directory_that_cannot_be_written_stops_the_start(tmp_path: Path) -> None:
+def test_i11_o11_a_directory_that_cannot_be_written_stops_the_start(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with pytest.raises(StorageError, match="cannot be written"):
