@@ -77,6 +77,13 @@ def normalise_handle(text: str) -> str:
 def handles(text: str) -> tuple[str, ...]:
     """
     The handles that a text names, in order of appearance, at most `HANDLES_MAX`.
+    """
+    return tuple(names(text))
+
+
+def names(text: str) -> dict[str, str]:
+    """
+    The names in a text by their handles, as the text writes them first, in order of appearance, at most `HANDLES_MAX`.
 
     Those are @names, #tags, quoted names, and runs of capitalised words. A single capitalised word that begins a
     sentence counts only when the text has it inside a sentence too, or when its form shows it for a name (GitHub,
@@ -84,9 +91,11 @@ def handles(text: str) -> tuple[str, ...]:
     """
     found: list[tuple[int, str]] = [(match.start(), _marked(match)) for match in _MARKED.finditer(text)]
     found += _capitalised(text)
-    ordered = dict.fromkeys(normalise_handle(name) for _, name in sorted(found))
-    ordered.pop("", None)
-    return tuple(ordered)[:HANDLES_MAX]
+    written: dict[str, str] = {}
+    for _, name in sorted(found):
+        written.setdefault(normalise_handle(name), name.removesuffix("'s").removesuffix("’s"))
+    written.pop("", None)
+    return dict(list(written.items())[:HANDLES_MAX])
 
 
 def query_handles(text: str, known: Container[str]) -> tuple[str, ...]:
@@ -95,6 +104,32 @@ def query_handles(text: str, known: Container[str]) -> tuple[str, ...]:
 
     The first person names `user`.
     """
+    found = _known_names(text, known)
+    if USER_HANDLE in known and speaks_of_self(text):
+        found[USER_HANDLE] = None
+    return tuple(found)
+
+
+def mentioned_handles(text: str, known: Container[str]) -> tuple[str, ...]:
+    """
+    The handles of `known` that a statement names, in order of appearance, in whatever case it writes them.
+
+    `user` is left out: as a word among others it is seldom the person whose memory it is.
+    """
+    found = _known_names(text, known)
+    found.pop(USER_HANDLE, None)
+    return tuple(found)
+
+
+def speaks_of_self(text: str) -> bool:
+    """
+    Whether a text is in the first person singular.
+    """
+    words = (_base(word) for word in _WORD.findall(text))
+    return any(word in _FIRST_PERSON for word in words) or _FIRST_PERSON_CJK.search(text) is not None
+
+
+def _known_names(text: str, known: Container[str]) -> dict[str, None]:
     folded = fold(text)
     found: dict[str, None] = {}
     tokens = folded.split()
@@ -110,17 +145,7 @@ def query_handles(text: str, known: Container[str]) -> tuple[str, ...]:
                 found[handle] = None
     for run in _CJK_RUN.findall(folded):
         found.update((part, None) for part in _substrings(run) if part in known)
-    if USER_HANDLE in known and speaks_of_self(text):
-        found[USER_HANDLE] = None
-    return tuple(found)
-
-
-def speaks_of_self(text: str) -> bool:
-    """
-    Whether a text is in the first person singular.
-    """
-    words = (_base(word) for word in _WORD.findall(text))
-    return any(word in _FIRST_PERSON for word in words) or _FIRST_PERSON_CJK.search(text) is not None
+    return found
 
 
 def _trim_start(folded: str) -> str:

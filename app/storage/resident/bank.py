@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
+from app.domain.entities import query_handles
 from app.domain.records import Category, Tier
+from app.domain.signals.entity import standing_for
 from app.domain.units import Unit
 from app.storage.protocols import Space
 from app.storage.resident.columns import Growing
@@ -41,6 +43,7 @@ class ResidentBank:
         # 8 clusters of the project and at most 40 of a bank's own: a bitmask of 64 bits holds them.
         self.row_of: dict[int, int] = {}
         self.bearers: dict[str, set[int]] = {}
+        self.synonyms: dict[str, str] = {}
         self.terms = Terms()
         self.seq = Growing(np.int64)
         self.created = Growing(np.int64)
@@ -84,6 +87,15 @@ class ResidentBank:
         Whether so many units are gone that a fresh load pays.
         """
         return self.gone_units > 1000 and self.gone_units * 3 > len(self.unit_hash)
+
+    def asked_in(self, text: str) -> dict[str, str]:
+        """
+        The handles that a question asks about, with the handle that each stands for.
+        """
+        named = query_handles(text, self.bearers)
+        if self.synonyms:
+            named += query_handles(text, self.synonyms)
+        return standing_for(named, self.synonyms)
 
     def take(self, rows: Sequence[Row[*tuple[Any, ...]]], units_of: UnitsOf) -> None:
         """
