@@ -3,16 +3,19 @@ What is worked out of a text before it is stored: its indexed units, topic clust
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlalchemy import Connection
+
 from app.config import ShortTermSettings
-from app.domain.entities import handles
+from app.domain.entities import HANDLES_MAX, handles
 from app.domain.records import Record
 from app.domain.signals.cluster import Clusters
 from app.domain.text.tokenize import Analyzer
 from app.domain.units import Unit, build_units
 from app.services.bank_settings import own_clusters
+from app.storage.handles import mentioned_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,16 @@ class Preparation:
         The entity handles of a text: those that the caller gave, else those found in it.
         """
         return tuple(given) if given else handles(text)
+
+    def with_known_names(self, connection: Connection, bank_id: int, items: Sequence[Record]) -> list[Record]:
+        """
+        New records, named by what was found in their texts, with the names that the bank knows from memories and
+        persons besides, where the texts mention them in whatever case.
+        """
+        named = []
+        for item, mentioned in zip(
+            items, mentioned_in(connection, bank_id, [item.text for item in items]), strict=True
+        ):
+            every = tuple(dict.fromkeys((*item.entities, *mentioned)))[:HANDLES_MAX]
+            named.append(item if every == item.entities else replace(item, entities=every))
+        return named

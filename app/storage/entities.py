@@ -175,13 +175,6 @@ def page(
     return _entities(connection, bank_id, rows), total
 
 
-def count(connection: Connection, bank_id: int) -> int:
-    """
-    How many entities a bank has.
-    """
-    return connection.execute(select(func.count()).select_from(entity).where(entity.c.bank_id == bank_id)).scalar_one()
-
-
 def amend(connection: Connection, bank_id: int, entity_id: str, at: int, **values: Any) -> None:
     """
     Set columns of an entity on a person's behalf.

@@ -94,17 +94,6 @@ def leave(
     entities.remove(connection, bank_id, gone)
 
 
-def bearers(bank_id: int, handles: Collection[str]) -> ColumnElement[bool]:
-    """
-    The condition that a record bears one of the handles.
-    """
-    return record.c.seq.in_(
-        select(record_entity.c.seq).where(
-            record_entity.c.bank_id == bank_id, record_entity.c.handle.in_(sorted(handles))
-        )
-    )
-
-
 def _is_meant(bank_id: int) -> ColumnElement[bool]:
     """Whether a live record names the entity, or anything is stated of it."""
     own = (entity_alias.c.bank_id == bank_id) & (entity_alias.c.entity_id == entity.c.id)

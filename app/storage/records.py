@@ -196,6 +196,23 @@ def newest(connection: Connection, bank_id: int, wanted: RecordFilter, limit: in
     return [to_record(row) for row in rows]
 
 
+def naming(
+    connection: Connection, bank_id: int, handles: Collection[str], wanted: RecordFilter, limit: int
+) -> tuple[list[Record], int]:
+    """
+    The records that bear one of the handles, newest first, as far as the filter lets them through, and how many.
+    """
+    bearing = select(record_entity.c.seq).where(
+        record_entity.c.bank_id == bank_id, record_entity.c.handle.in_(sorted(handles))
+    )
+    where = [*conditions(bank_id, wanted), record.c.seq.in_(bearing)]
+    total = connection.execute(select(func.count()).select_from(record).where(*where)).scalar_one()
+    rows = connection.execute(
+        select(record).where(*where).order_by(record.c.created_at.desc(), record.c.seq.desc()).limit(limit)
+    )
+    return [to_record(row) for row in rows], total
+
+
 def count(connection: Connection, bank_id: int, wanted: RecordFilter) -> int:
     """
     How many records the filter lets through.

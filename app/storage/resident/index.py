@@ -27,6 +27,8 @@ _COLUMNS = (
     record.c.tier,
     record.c.text,
     record.c.speaker,
+    record.c.source,
+    record.c.source_id,
     record.c.category,
     record.c.entities,
     record.c.clusters,

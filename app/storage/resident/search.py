@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from app.domain.filters import RecordFilter
+from app.domain.filters import SCOPED_TIERS, RecordFilter
 from app.domain.signals.bm25 import idf, term_score
 from app.domain.signals.cosine import unit_cosine
 from app.domain.signals.entity import hits
@@ -73,6 +73,10 @@ def _visible(bank: ResidentBank, wanted: RecordFilter, allowed: Collection[int] 
     if len(wanted.tiers) < len(TIERS):
         is_wanted = np.array([tier in wanted.tiers for tier in TIERS])
         visible &= is_wanted[bank.tier.view]
+    if wanted.contacts is not None:
+        theirs = [bank.contact_numbers[who] for who in wanted.contacts if who in bank.contact_numbers]
+        is_scoped = np.array([tier in SCOPED_TIERS for tier in TIERS])
+        visible &= np.isin(bank.contact.view, theirs) | ~is_scoped[bank.tier.view]
     if wanted.created_after is not None:
         visible &= bank.created.view >= to_micros(wanted.created_after)
     if wanted.created_before is not None:
