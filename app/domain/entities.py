@@ -98,6 +98,19 @@ def names(text: str) -> dict[str, str]:
     return dict(list(written.items())[:HANDLES_MAX])
 
 
+def as_written(text: str, handle: str) -> str:
+    """
+    The name of a handle as a text writes it: as it names it, else as it first has the words; the handle itself where
+    the text has neither.
+    """
+    name = names(text).get(handle)
+    if name is None:
+        words = r"\s+".join(re.escape(word) for word in handle.split())
+        match = re.search(rf"(?<!\w){words}(?!\w)", text, re.IGNORECASE)
+        name = handle if match is None else " ".join(match.group().split())
+    return name
+
+
 def query_handles(text: str, known: Container[str]) -> tuple[str, ...]:
     """
     The handles of `known` that a query names, in order of appearance, in whatever case it writes them.
@@ -119,6 +132,13 @@ def mentioned_handles(text: str, known: Container[str]) -> tuple[str, ...]:
     found = _known_names(text, known)
     found.pop(USER_HANDLE, None)
     return tuple(found)
+
+
+def opens_sentences(word: str) -> bool:
+    """
+    Whether a capitalised word begins sentences far more often than it is a name.
+    """
+    return _base(word) in _OPENERS
 
 
 def speaks_of_self(text: str) -> bool:

@@ -8,7 +8,7 @@ or past is passed over, for a missing relation costs less than a wrong one.
 import re
 from dataclasses import dataclass
 
-from app.domain.entities import normalise_handle
+from app.domain.entities import normalise_handle, opens_sentences
 from app.domain.entity_graph import EntityType
 
 RELATIONS_MAX = 8
@@ -71,6 +71,8 @@ def stated_relations(text: str) -> tuple[Stated, ...]:
     for start in _SENTENCE_START.finditer(text):
         match = _STATEMENT.match(text, start.end())
         if match is None or match["end"] == "?" or _DOUBTFUL.search(match["rest"]):
+            continue
+        if opens_sentences(match["subject"].split()[0]):
             continue
         predicate = next(PREDICATES[name] for name in PREDICATES if match[name])
         item = Stated(_plain(match["subject"]), predicate, _plain(match["object"]))

@@ -6,11 +6,12 @@ can pass them by.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, exists, or_, select
 
-from app.domain.entities import names, normalise_handle
+from app.domain.entities import as_written, normalise_handle
 from app.domain.entity_graph import EntityType, Relation
 from app.domain.records import Tier
 from app.domain.relations import Stated, stated_relations
@@ -53,7 +54,7 @@ def come(connection: Connection, bank_id: int, rows: Iterable[Mapping[str, Any]]
     present = entities.known(connection, bank_id, found)
     for handle, named in found.items():
         if handle not in present:
-            found[handle] = _written(named, bearers[handle])
+            found[handle] = replace(named, name=as_written(bearers[handle]["text"], handle))
     entities.ensure(connection, bank_id, found)
     entity_facts.put_relations(connection, bank_id, relations)
 
@@ -138,7 +139,3 @@ def _types(stated: Sequence[Stated]) -> dict[str, EntityType]:
         found[normalise_handle(item.object)] = item.predicate.object
         found[normalise_handle(item.subject)] = item.predicate.subject
     return found
-
-
-def _written(item: Named, row: Mapping[str, Any]) -> Named:
-    return Named(item.handle, names(row["text"]).get(item.handle, item.name), item.at, item.vouched, item.type)
