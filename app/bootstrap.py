@@ -25,12 +25,14 @@ from app.providers.protocols import Embedder, ProviderState
 from app.providers.tokens import Tokenizers
 from app.services.access_log import AccessLog
 from app.services.banks import Banks
+from app.services.contacts import Contacts
 from app.services.context import ContextService
 from app.services.context_profiles import context_profiles
 from app.services.context_records import StoredContextRecords
 from app.services.core_tier import CoreTier
 from app.services.doctor import Doctor
 from app.services.documents import Documents
+from app.services.entities import Entities
 from app.services.idempotency import Idempotency
 from app.services.indexer import Indexer
 from app.services.jobs import Jobs
@@ -77,6 +79,8 @@ class Container:
     background: Background
     jobs: Jobs
     overview: Overview
+    contacts: Contacts
+    entities: Entities
     recall: Recall
     context: ContextService
     doctor: Doctor
@@ -166,7 +170,7 @@ def build(
         clock,
         settings.recall,
     )
-    context_records = StoredContextRecords(storage, recall, access_log, clock)
+    context_records = StoredContextRecords(storage, recall, access_log, clock, settings.scopes)
     return Container(
         settings=settings,
         clock=clock,
@@ -194,6 +198,8 @@ def build(
         background=work,
         jobs=Jobs(storage, clock, bell.set),
         overview=Overview(storage, clock),
+        contacts=Contacts(storage, clock),
+        entities=Entities(storage, clock),
         recall=recall,
         context=ContextService(
             context_records,

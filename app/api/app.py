@@ -17,7 +17,9 @@ from app.api.problems import HANDLERS as PROBLEM_HANDLERS
 from app.api.request import ApiRequest
 from app.api.routes import operations
 from app.api.routes.banks import BankController
+from app.api.routes.contacts import ContactController
 from app.api.routes.documents import DocumentController, RuleController
+from app.api.routes.entities import EntityController
 from app.api.routes.entries import EntryController
 from app.api.routes.jobs import JobController, WorkController
 from app.api.routes.memories import MemoryController
@@ -54,6 +56,8 @@ def create_app(services: Services) -> Litestar:
             ProposalController,
             MemoryController,
             RecallController,
+            ContactController,
+            EntityController,
             orca_router(),
         ],
         lifespan=[running],

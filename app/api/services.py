@@ -7,9 +7,11 @@ from typing import Protocol
 from app.clock import Clock
 from app.config import Settings
 from app.services.banks import Banks
+from app.services.contacts import Contacts
 from app.services.context import ContextService
 from app.services.doctor import Doctor
 from app.services.documents import Documents
+from app.services.entities import Entities
 from app.services.idempotency import Idempotency
 from app.services.indexer import Indexer
 from app.services.jobs import Jobs
@@ -46,6 +48,10 @@ class Services(Protocol):
     def rules(self) -> LearnedRules: ...
     @property
     def overview(self) -> Overview: ...
+    @property
+    def contacts(self) -> Contacts: ...
+    @property
+    def entities(self) -> Entities: ...
     @property
     def recall(self) -> Recall: ...
     @property

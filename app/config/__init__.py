@@ -27,6 +27,7 @@ from app.config.recall import (
     ResidentSettings,
     ShortTermSettings,
 )
+from app.config.scopes import ScopeSettings
 from app.config.section import Section
 from app.config.service import (
     AuthSettings,
@@ -68,6 +69,7 @@ __all__ = [
     "RecallSettings",
     "ResidentSettings",
     "RuleSettings",
+    "ScopeSettings",
     "Section",
     "SectionSettings",
     "ServerSettings",

@@ -18,6 +18,7 @@ from app.config.recall import (
     ResidentSettings,
     ShortTermSettings,
 )
+from app.config.scopes import ScopeSettings
 from app.config.service import (
     AuthSettings,
     EmbeddingSettings,
@@ -67,6 +68,7 @@ class Settings(BaseSettings):
     clusters: ClusterSettings = ClusterSettings()
     core: CoreSettings = CoreSettings()
     context: ContextSettings = ContextSettings()
+    scopes: ScopeSettings = ScopeSettings()
 
     @classmethod
     def settings_customise_sources(

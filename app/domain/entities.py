@@ -77,6 +77,13 @@ def normalise_handle(text: str) -> str:
 def handles(text: str) -> tuple[str, ...]:
     """
     The handles that a text names, in order of appearance, at most `HANDLES_MAX`.
+    """
+    return tuple(names(text))
+
+
+def names(text: str) -> dict[str, str]:
+    """
+    The names in a text by their handles, as the text writes them first, in order of appearance, at most `HANDLES_MAX`.
 
     Those are @names, #tags, quoted names, and runs of capitalised words. A single capitalised word that begins a
     sentence counts only when the text has it inside a sentence too, or when its form shows it for a name (GitHub,
@@ -84,9 +91,24 @@ def handles(text: str) -> tuple[str, ...]:
     """
     found: list[tuple[int, str]] = [(match.start(), _marked(match)) for match in _MARKED.finditer(text)]
     found += _capitalised(text)
-    ordered = dict.fromkeys(normalise_handle(name) for _, name in sorted(found))
-    ordered.pop("", None)
-    return tuple(ordered)[:HANDLES_MAX]
+    written: dict[str, str] = {}
+    for _, name in sorted(found):
+        written.setdefault(normalise_handle(name), name.removesuffix("'s").removesuffix("’s"))
+    written.pop("", None)
+    return dict(list(written.items())[:HANDLES_MAX])
+
+
+def as_written(text: str, handle: str) -> str:
+    """
+    The name of a handle as a text writes it: as it names it, else as it first has the words; the handle itself where
+    the text has neither.
+    """
+    name = names(text).get(handle)
+    if name is None:
+        words = r"\s+".join(re.escape(word) for word in handle.split())
+        match = re.search(rf"(?<!\w){words}(?!\w)", text, re.IGNORECASE)
+        name = handle if match is None else " ".join(match.group().split())
+    return name
 
 
 def query_handles(text: str, known: Container[str]) -> tuple[str, ...]:
@@ -95,6 +117,39 @@ def query_handles(text: str, known: Container[str]) -> tuple[str, ...]:
 
     The first person names `user`.
     """
+    found = _known_names(text, known)
+    if USER_HANDLE in known and speaks_of_self(text):
+        found[USER_HANDLE] = None
+    return tuple(found)
+
+
+def mentioned_handles(text: str, known: Container[str]) -> tuple[str, ...]:
+    """
+    The handles of `known` that a statement names, in order of appearance, in whatever case it writes them.
+
+    `user` is left out: as a word among others it is seldom the person whose memory it is.
+    """
+    found = _known_names(text, known)
+    found.pop(USER_HANDLE, None)
+    return tuple(found)
+
+
+def opens_sentences(word: str) -> bool:
+    """
+    Whether a capitalised word begins sentences far more often than it is a name.
+    """
+    return _base(word) in _OPENERS
+
+
+def speaks_of_self(text: str) -> bool:
+    """
+    Whether a text is in the first person singular.
+    """
+    words = (_base(word) for word in _WORD.findall(text))
+    return any(word in _FIRST_PERSON for word in words) or _FIRST_PERSON_CJK.search(text) is not None
+
+
+def _known_names(text: str, known: Container[str]) -> dict[str, None]:
     folded = fold(text)
     found: dict[str, None] = {}
     tokens = folded.split()
@@ -110,17 +165,7 @@ def query_handles(text: str, known: Container[str]) -> tuple[str, ...]:
                 found[handle] = None
     for run in _CJK_RUN.findall(folded):
         found.update((part, None) for part in _substrings(run) if part in known)
-    if USER_HANDLE in known and speaks_of_self(text):
-        found[USER_HANDLE] = None
-    return tuple(found)
-
-
-def speaks_of_self(text: str) -> bool:
-    """
-    Whether a text is in the first person singular.
-    """
-    words = (_base(word) for word in _WORD.findall(text))
-    return any(word in _FIRST_PERSON for word in words) or _FIRST_PERSON_CJK.search(text) is not None
+    return found
 
 
 def _trim_start(folded: str) -> str:

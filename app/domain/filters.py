@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from app.domain.contacts import Address
 from app.domain.records import Category, Tier
+
+SCOPED_TIERS = frozenset({Tier.ENTRY, Tier.EPISODE})
+"""Tiers whose records belong to a conversation; what was learned from them is the whole bank's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +18,10 @@ class RecordFilter:
     """
     Conditions that all hold at once; an unset one holds for every record.
 
-    `tags` must all be present; `metadata` compares top-level values as equal. Times are inclusive at `created_after`
-    and exclusive at `created_before`. `clock` is the moment by which expiry and supersession are judged, and
-    `clock_is_past` says that the caller chose it. With `include_superseded`, retired records are seen too (deleted
-    ones never).
+    `tags` must all be present; `metadata` compares top-level values as equal. `contacts` holds for entries and episodes
+    alone: only theirs are seen. Times are inclusive at `created_after` and exclusive at `created_before`. `clock` is
+    the moment by which expiry and supersession are judged, and `clock_is_past` says that the caller chose it. With
+    `include_superseded`, retired records are seen too (deleted ones never).
     """
 
     clock: datetime
@@ -27,6 +31,7 @@ class RecordFilter:
     session_id: str | None = None
     source: str | None = None
     source_id: str | None = None
+    contacts: frozenset[Address] | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
     metadata: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
@@ -44,7 +49,7 @@ class RecordFilter:
     @property
     def needs_look_up(self) -> bool:
         """
-        Whether more is asked for than tiers, times and liveness, so that only the store can tell.
+        Whether more is asked for than tiers, contacts, times and liveness, so that only the store can tell.
         """
         return bool(
             self.tags
@@ -61,4 +66,10 @@ class RecordFilter:
         """
         Whether anything beyond liveness is asked for, so that an empty result may be the filter's doing.
         """
-        return bool(self.needs_look_up or self.tiers != frozenset(Tier) or self.created_after or self.created_before)
+        return bool(
+            self.needs_look_up
+            or self.contacts is not None
+            or self.tiers != frozenset(Tier)
+            or self.created_after
+            or self.created_before
+        )

@@ -7,12 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 from app.config import RuleSettings
+from app.domain.scopes import ScopeMode
 from app.domain.signals.cluster import Clusters
 from app.services.faults import LABEL_MAX, Faults
 
 RULE_KEYS = ("learning", "trusted_contacts", "trusted_roles", "trusted_sources")
 _LISTS = RULE_KEYS[1:]
-KNOWN = ("clusters", "extraction", "rules")
+KNOWN = ("clusters", "extraction", "rules", "scope")
 CLUSTERS_MAX = 40
 WORDS_MAX = 1000
 
@@ -20,7 +21,8 @@ WORDS_MAX = 1000
 def check_settings(settings: Mapping[str, Any]) -> None:
     """
     Let settings pass that a bank may have. `clusters` maps a topic cluster's name to words that are added to it,
-    `extraction` turns the drawing of memories from messages on or off, `rules` overrides who may teach rules.
+    `extraction` turns the drawing of memories from messages on or off, `rules` overrides who may teach rules, `scope`
+    which messages a conversation sees.
 
     Raises:
         InvalidInput: naming every bad key.
@@ -48,6 +50,13 @@ def rules_of(settings: Mapping[str, Any], default: RuleSettings) -> RuleSettings
     """
     own = {key: value for key, value in (settings.get("rules") or {}).items() if value is not None}
     return default.model_copy(update={key: tuple(value) if key in _LISTS else value for key, value in own.items()})
+
+
+def scope_mode(settings: Mapping[str, Any], default: str) -> ScopeMode:
+    """
+    How far a conversation in a bank sees.
+    """
+    return ScopeMode(settings.get("scope") or default)
 
 
 def own_clusters(settings: Mapping[str, Any], words: Iterable[str]) -> frozenset[str]:
@@ -105,8 +114,14 @@ def _check_rules(value: object, faults: Faults) -> None:
             faults.add(place, f"at most {WORDS_MAX} names, got {len(item)}")
 
 
+def _check_scope(value: object, faults: Faults) -> None:
+    if value not in set(ScopeMode):
+        faults.add("scope", f"must be one of {', '.join(ScopeMode)}")
+
+
 _CHECKS: Mapping[str, Callable[[object, Faults], None]] = {
     "clusters": _check_clusters,
     "extraction": _check_extraction,
     "rules": _check_rules,
+    "scope": _check_scope,
 }

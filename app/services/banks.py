@@ -41,6 +41,8 @@ class BankStats:
     pending_vectors: int
     pending_consolidation: int
     tokens: int
+    entities: int
+    contacts: int
     last_consolidation: datetime | None
     oldest: datetime | None
     newest: datetime | None
@@ -236,6 +238,8 @@ class Banks:
             pending_vectors=counts.pending_vectors,
             pending_consolidation=counts.pending_consolidation,
             tokens=counts.terms,
+            entities=counts.entities,
+            contacts=counts.contacts,
             last_consolidation=None,
             oldest=None if counts.oldest is None else from_micros(counts.oldest),
             newest=None if counts.newest is None else from_micros(counts.newest),

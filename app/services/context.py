@@ -4,6 +4,7 @@ The prompt assembler: one call that returns what to put into a prompt, what it c
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import structlog
@@ -63,11 +64,14 @@ class ContextService:
         Only the records that made it into the text count as used, and none on a preview.
 
         Raises:
-            InvalidInput: naming the field: both budgets given, one negative, an unknown profile or section.
+            InvalidInput: naming the field: both budgets given, one negative, an unknown profile or section,
+                half a conversation.
             NotFound: when there is no such bank.
         """
         profile = self._profile(request)
         budget = _budget(request, profile)
+        scope = await self._records.scope(bank, request.session_id, request.source, request.source_id)
+        request = replace(request, scope=scope)
         gathered = await self._sources.read(bank, request, profile)
         # Counting may take milliseconds, and a vocabulary's first use far longer: neither may hold up other requests.
         assembled, counter = await asyncio.to_thread(self._assemble, request, profile, budget, gathered)
@@ -87,6 +91,7 @@ class ContextService:
             degraded=tuple(degraded),
             prefix_hash=assembled.prefix_hash,
             sections=assembled.sections,
+            scope=scope.id,
         )
 
     def _profile(self, request: ContextRequest) -> Profile:

@@ -14,6 +14,7 @@ from app.domain.context.items import ContextItem, Reason
 from app.domain.context.profile import Profile, SectionSource, SectionSpec
 from app.domain.identity import normalise
 from app.domain.records import Record, Tier
+from app.domain.scopes import Scope
 from app.domain.text.shorten import MARKER
 from app.errors import LaminaError
 from app.services.context_model import ContextRequest
@@ -43,12 +44,19 @@ class ContextRecords(Protocol):
         """
         ...
 
-    async def recent(
-        self, bank: str, *, session_id: str | None, source: str | None, source_id: str | None, limit: int
-    ) -> Sequence[Record]:
+    async def scope(self, bank: str, session_id: str | None, source: str | None, source_id: str | None) -> Scope:
         """
-        The newest entries by the time at which they were said, newest first; only those of one conversation where it
-        is named.
+        What the conversation sees that a request names.
+
+        Raises:
+            InvalidInput: naming what is missing of it.
+            NotFound: when there is no such bank.
+        """
+        ...
+
+    async def recent(self, bank: str, scope: Scope, limit: int) -> Sequence[Record]:
+        """
+        The newest entries of a scope by the time at which they were said, newest first.
 
         Raises:
             NotFound: when there is no such bank.
@@ -171,13 +179,7 @@ class ContextSources:
     async def _read_recent(
         self, bank: str, request: ContextRequest, profile: Profile, section: SectionSpec
     ) -> SourceRead:
-        records = await self._records.recent(
-            bank,
-            session_id=request.session_id,
-            source=request.source,
-            source_id=request.source_id,
-            limit=section.limit,
-        )
+        records = await self._records.recent(bank, request.scope, section.limit)
         return SourceRead([(record, None) for record in records])
 
     async def _read_recall(
@@ -193,6 +195,7 @@ class ContextSources:
                 limit=min(section.limit + others, LIMIT_MAX),
                 tiers=tuple(tier for tier in Tier if tier in section.tiers),
                 exclude_ids=request.exclude_ids,
+                contacts=request.scope.contacts,
                 record_access=False,
                 scorer=profile.scorer,
             ),

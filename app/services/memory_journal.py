@@ -33,8 +33,11 @@ class Journal:
 
     def create(self, connection: Connection, bank: Bank, item: Memory, now: datetime) -> Memory:
         """
-        Insert a new memory; returns it numbered.
+        Insert a new memory; returns it numbered. Where nobody said whom it names, known names count in any case.
         """
+        if item.record.entities == self._preparation.entities(item.record.text, ()):
+            (record,) = self._preparation.with_known_names(connection, bank.bank_id, [item.record])
+            item = replace(item, record=record)
         prepared = self._preparation.of(item.record, bank.settings)
         at = to_micros(now)
         version, seq = bank_rows.advance(

@@ -3,16 +3,20 @@ What is worked out of a text before it is stored: its indexed units, topic clust
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlalchemy import Connection
+
 from app.config import ShortTermSettings
-from app.domain.entities import handles
-from app.domain.records import Record
+from app.domain.entities import HANDLES_MAX, handles, normalise_handle
+from app.domain.records import Record, Tier
+from app.domain.relations import stated_relations
 from app.domain.signals.cluster import Clusters
 from app.domain.text.tokenize import Analyzer
 from app.domain.units import Unit, build_units
 from app.services.bank_settings import own_clusters
+from app.storage.handles import mentioned_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +71,19 @@ class Preparation:
         The entity handles of a text: those that the caller gave, else those found in it.
         """
         return tuple(given) if given else handles(text)
+
+    def with_known_names(self, connection: Connection, bank_id: int, items: Sequence[Record]) -> list[Record]:
+        """
+        New records, named by what was found in their texts, with the names that the bank knows from memories and
+        persons besides, where the texts mention them in whatever case. A memory also bears the names of those of whom
+        it states something.
+        """
+        named = []
+        for item, mentioned in zip(
+            items, mentioned_in(connection, bank_id, [item.text for item in items]), strict=True
+        ):
+            stated = stated_relations(item.text) if item.tier is Tier.MEMORY else ()
+            subjects = (normalise_handle(each.subject) for each in stated)
+            every = tuple(dict.fromkeys((*item.entities, *subjects, *mentioned)))[:HANDLES_MAX]
+            named.append(item if every == item.entities else replace(item, entities=every))
+        return named

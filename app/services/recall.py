@@ -290,6 +290,7 @@ def _filter_of(request: RecallRequest, clock: datetime, *, is_past: bool) -> Rec
         session_id=request.session_id,
         source=request.source,
         source_id=request.source_id,
+        contacts=request.contacts,
         created_after=request.created_after,
         created_before=request.created_before,
         metadata=request.metadata,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from app.domain.contacts import Address
 from app.domain.records import Record, Tier
 
 
@@ -36,7 +37,8 @@ class RecallRequest:
     One question to a bank. `limit` None takes `recall.limit`; `tiers` empty means all.
 
     `threshold` is a floor on cosine similarity in [-1, 1], `min_score` one on the score in [0, 1]. `as_of` is the clock
-    by which ages, expiry and supersession are judged. An empty query lists the newest records.
+    by which ages, expiry and supersession are judged. An empty query lists the newest records. `contacts`
+    leaves entries and episodes of anybody else out.
     """
 
     query: str
@@ -50,6 +52,7 @@ class RecallRequest:
     session_id: str | None = None
     source: str | None = None
     source_id: str | None = None
+    contacts: frozenset[Address] | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
     metadata: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)

@@ -20,11 +20,13 @@ from app.domain.text.legal import legal_text
 from app.domain.units import Unit
 from app.errors import Conflict, InvalidInput
 from app.services.banks import open_for_writing
+from app.services.contacts import seen_in
 from app.services.faults import Faults
 from app.services.indexer import Indexer
 from app.services.preparation import Preparation
 from app.services.triggers import Triggers
 from app.storage import banks as bank_rows
+from app.storage import contacts as contact_rows
 from app.storage import entries as entry_rows
 from app.storage import idempotency, outbox, records, units
 from app.storage.engine import Storage
@@ -309,6 +311,7 @@ class Remember:
 
     def _insert(self, connection: Connection, bank: Bank, fresh: Sequence[_Draft], now: int) -> None:
         bank_id = bank.bank_id
+        fresh = self._with_known_names(connection, bank_id, fresh)
         flat = [unit for draft in fresh for unit in draft.units]
         version, first = bank_rows.advance(
             connection,
@@ -333,4 +336,12 @@ class Remember:
         records.add(connection, bank_id, version, rows)
         entry_rows.add(connection, bank_id, own)
         units.add(connection, bank_id, indexed, now)
+        contact_rows.see(connection, bank_id, seen_in([(draft.record, draft.row.message_type) for draft in fresh]), now)
         outbox.add(connection, bank.name, [Event("item-changed", "created", draft.record.id) for draft in fresh], now)
+
+    def _with_known_names(self, connection: Connection, bank_id: int, fresh: Sequence[_Draft]) -> list[_Draft]:
+        named = self._preparation.with_known_names(connection, bank_id, [draft.record for draft in fresh])
+        return [
+            draft if item is draft.record else replace(draft, record=item, units=self._preparation.units(item))
+            for draft, item in zip(fresh, named, strict=True)
+        ]

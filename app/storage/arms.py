@@ -154,11 +154,15 @@ def cluster(connection: Connection, bank_id: int, clusters: Collection[str], k: 
     return _labelled(connection, bank_id, record_cluster, record_cluster.c.cluster, clusters, k, wanted)
 
 
-def entity(connection: Connection, bank_id: int, handles: Collection[str], k: int, wanted: RecordFilter) -> list[Hit]:
+def entity(connection: Connection, bank_id: int, handles: Mapping[str, str], k: int, wanted: RecordFilter) -> list[Hit]:
     """
-    The `k` newest records that bear a handle which the question names, most shared first; the score is their number.
+    The `k` newest records that name somebody or something the question names, most shared first; the score is their
+    number. `handles` gives for each handle the one that it stands for: two names of one person count once.
     """
-    return _labelled(connection, bank_id, record_entity, record_entity.c.handle, handles, k, wanted)
+    handle = record_entity.c.handle
+    other = {name: main for name, main in handles.items() if name != main}
+    meant = case(other, value=handle, else_=handle) if other else handle
+    return _labelled(connection, bank_id, record_entity, handle, handles, k, wanted, meant)
 
 
 def in_time(
@@ -187,10 +191,11 @@ def _labelled(
     labels: Collection[str],
     k: int,
     wanted: RecordFilter,
+    meant: ColumnElement[str] | None = None,
 ) -> list[Hit]:
     if not labels:
         return []
-    shared = func.count(column).label("shared")
+    shared = func.count(column if meant is None else meant.distinct()).label("shared")
     rows = connection.execute(
         select(record.c.seq, shared)
         .join(record, and_(record.c.bank_id == table.c.bank_id, record.c.seq == table.c.seq))

@@ -10,6 +10,8 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from app.domain.records import Bank, Tier
 from app.errors import NotFound
+from app.storage.contact_tables import contact
+from app.storage.entity_tables import entity
 from app.storage.moments import from_micros
 from app.storage.tables import bank, entry, memory, record, record_tag, unit, vector, vector_job
 
@@ -70,6 +72,8 @@ class BankCounts:
     pending_vectors: int
     pending_consolidation: int
     terms: int
+    entities: int
+    contacts: int
     oldest: int | None
     newest: int | None
 
@@ -233,6 +237,10 @@ def counts(connection: Connection, bank_id: int, space_id: int | None) -> BankCo
     terms = connection.execute(
         select(func.coalesce(func.sum(unit.c.terms), 0)).where(unit.c.bank_id == bank_id)
     ).scalar_one()
+    named, known = (
+        connection.execute(select(func.count()).select_from(table).where(table.c.bank_id == bank_id)).scalar_one()
+        for table in (entity, contact)
+    )
     return BankCounts(
         by_tier={str(tier): number for tier, number in by_tier.items()},
         text_bytes=size,
@@ -241,6 +249,8 @@ def counts(connection: Connection, bank_id: int, space_id: int | None) -> BankCo
         pending_vectors=pending,
         pending_consolidation=unconsolidated,
         terms=terms,
+        entities=named,
+        contacts=known,
         oldest=oldest,
         newest=newest,
     )

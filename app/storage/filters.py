@@ -4,7 +4,7 @@ A record filter as SQL conditions.
 
 from sqlalchemy import ColumnElement, and_, exists, or_, select
 
-from app.domain.filters import RecordFilter
+from app.domain.filters import SCOPED_TIERS, RecordFilter
 from app.storage.moments import to_micros
 from app.storage.tables import record, record_tag
 
@@ -47,6 +47,9 @@ def _narrowing(bank_id: int, wanted: RecordFilter) -> list[ColumnElement[bool]]:
         record.c.source_id: wanted.source_id,
     }
     found += [column == value for column, value in equal.items() if value is not None]
+    if wanted.contacts is not None:
+        theirs = [and_(record.c.source == who.platform, record.c.source_id == who.id) for who in wanted.contacts]
+        found.append(or_(record.c.tier.not_in(sorted(SCOPED_TIERS)), *theirs))
     if wanted.created_after is not None:
         found.append(record.c.created_at >= to_micros(wanted.created_after))
     if wanted.created_before is not None:

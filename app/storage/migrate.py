@@ -12,7 +12,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 
 from app.errors import StorageError
-from app.storage import consolidation_tables, job_tables  # noqa: F401 - their tables belong to the metadata
+from app.storage import (  # noqa: F401 - their tables belong to the metadata
+    consolidation_tables,
+    contact_tables,
+    entity_tables,
+    job_tables,
+)
 from app.storage.tables import metadata
 
 

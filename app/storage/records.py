@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 
 from app.domain.filters import RecordFilter
 from app.domain.records import Category, Record, Tier
+from app.storage import mentions
 from app.storage.filters import conditions
 from app.storage.moments import from_micros, offset_of, to_micros
 from app.storage.tables import record, record_cluster, record_entity, record_tag
@@ -75,6 +76,7 @@ def add(connection: Connection, bank_id: int, changed: int, rows: Sequence[dict[
         return
     connection.execute(insert(record), [{"bank_id": bank_id, "changed": changed, **row} for row in rows])
     _label(connection, bank_id, rows)
+    mentions.come(connection, bank_id, rows)
 
 
 def replace(connection: Connection, bank_id: int, changed: int, row: dict[str, Any]) -> None:
@@ -82,11 +84,14 @@ def replace(connection: Connection, bank_id: int, changed: int, row: dict[str, A
     Overwrite the record of the row's `seq`, with its labels; its place among its neighbours stays.
     """
     values = {name: value for name, value in row.items() if name not in {"seq", "previous"}}
+    before = _said(connection, bank_id, [row["seq"]])
     connection.execute(
         update(record).where(record.c.bank_id == bank_id, record.c.seq == row["seq"]).values(changed=changed, **values)
     )
     _unlabel(connection, bank_id, [row["seq"]])
     _label(connection, bank_id, [row])
+    for old in before:
+        mentions.change(connection, bank_id, old, row)
 
 
 def relabel_clusters(
@@ -115,6 +120,7 @@ def empty(connection: Connection, bank_id: int, changed: int, seqs: Sequence[int
     """
     Delete records but keep their rows, without text and labels, so that caches that catch up learn of it.
     """
+    before = _said(connection, bank_id, seqs)
     _unlabel(connection, bank_id, seqs)
     connection.execute(
         update(record)
@@ -132,6 +138,7 @@ def empty(connection: Connection, bank_id: int, changed: int, seqs: Sequence[int
             }
         )
     )
+    _leave(connection, bank_id, before, erased=False)
 
 
 def erase(connection: Connection, bank_id: int, seqs: Sequence[int]) -> int:
@@ -140,8 +147,10 @@ def erase(connection: Connection, bank_id: int, seqs: Sequence[int]) -> int:
     """
     if not seqs:
         return 0
+    before = _said(connection, bank_id, seqs)
     _unlabel(connection, bank_id, seqs)
     result = connection.execute(delete(record).where(record.c.bank_id == bank_id, record.c.seq.in_(seqs)))
+    _leave(connection, bank_id, before, erased=True)
     return result.rowcount
 
 
@@ -185,6 +194,23 @@ def newest(connection: Connection, bank_id: int, wanted: RecordFilter, limit: in
         .offset(offset)
     )
     return [to_record(row) for row in rows]
+
+
+def naming(
+    connection: Connection, bank_id: int, handles: Collection[str], wanted: RecordFilter, limit: int
+) -> tuple[list[Record], int]:
+    """
+    The records that bear one of the handles, newest first, as far as the filter lets them through, and how many.
+    """
+    bearing = select(record_entity.c.seq).where(
+        record_entity.c.bank_id == bank_id, record_entity.c.handle.in_(sorted(handles))
+    )
+    where = [*conditions(bank_id, wanted), record.c.seq.in_(bearing)]
+    total = connection.execute(select(func.count()).select_from(record).where(*where)).scalar_one()
+    rows = connection.execute(
+        select(record).where(*where).order_by(record.c.created_at.desc(), record.c.seq.desc()).limit(limit)
+    )
+    return [to_record(row) for row in rows], total
 
 
 def count(connection: Connection, bank_id: int, wanted: RecordFilter) -> int:
@@ -252,6 +278,16 @@ def to_record(row: Row[*tuple[Any, ...]]) -> Record:
         invalid_reason=row.invalid_reason,
         superseded_by=row.superseded_by,
     )
+
+
+def _said(connection: Connection, bank_id: int, seqs: Sequence[int]) -> Sequence[Row[*tuple[Any, ...]]]:
+    columns = (record.c.id, record.c.text, record.c.entities, record.c.invalid_at)
+    return connection.execute(select(*columns).where(record.c.bank_id == bank_id, record.c.seq.in_(seqs))).all()
+
+
+def _leave(connection: Connection, bank_id: int, gone: Sequence[Row[*tuple[Any, ...]]], *, erased: bool) -> None:
+    handles = {handle for row in gone for handle in row.entities}
+    mentions.leave(connection, bank_id, [row.id for row in gone], handles, erased=erased)
 
 
 def _label(connection: Connection, bank_id: int, rows: Sequence[dict[str, Any]]) -> None:

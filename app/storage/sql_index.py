@@ -11,11 +11,12 @@ from sqlalchemy import Connection, Row, select
 from app.domain.filters import RecordFilter
 from app.domain.records import Category, Tier
 from app.domain.signals.cluster import overlap
-from app.storage import arms, records
+from app.domain.signals.entity import hits
+from app.storage import arms
 from app.storage.arms import Hit
 from app.storage.banks import BankState
 from app.storage.filters import conditions, live_conditions
-from app.storage.handles import named_in
+from app.storage.handles import asked_in
 from app.storage.protocols import Gathered, Question
 from app.storage.tables import record
 from app.storage.vectors import rows as vector_rows
@@ -58,7 +59,7 @@ class SqlIndex:
         bank_id, k = bank.bank_id, question.arm_limit
         frequencies = arms.document_frequencies(connection, bank_id, question.terms)
         weights = arms.term_weights(bank, question.terms, frequencies)
-        handles = named_in(question.text, lambda names: records.known_handles(connection, bank_id, names))
+        handles = asked_in(connection, bank_id, question.text)
         found = [
             arms.lexical(connection, bank, weights, k, wanted),
             arms.cluster(connection, bank_id, question.clusters, k, wanted),
@@ -146,7 +147,7 @@ def _gathered(
     gone: set[int],
     terms_hit: Mapping[int, int],
     question: Question,
-    handles: frozenset[str],
+    handles: Mapping[str, str],
     frequencies: Mapping[str, int],
     vectors: np.ndarray[Any, np.dtype[np.float32]] | None,
 ) -> Gathered:
@@ -162,7 +163,7 @@ def _gathered(
         previous_cosine=_scores(before, meaning, np.nan),
         terms_hit=_ints(terms_hit.get(row.seq, 0) for row in rows),
         cluster=np.array([overlap(question.clusters, row.clusters) for row in rows], np.float64),
-        entity=_ints(len(handles.intersection(row.entities)) for row in rows),
+        entity=_ints(hits(handles, row.entities) for row in rows),
         created=_ints(row.created_at for row in rows),
         updated=_ints(row.updated_at for row in rows),
         happened=_ints(row.created_at if row.occurred_at is None else row.occurred_at for row in rows),
@@ -192,7 +193,7 @@ def _scores(
 
 def _best_part(seq: int, keyword: Mapping[int, Hit], meaning: Mapping[int, Hit]) -> int:
     """The passage that shares words with the question; without any, the one that is nearest in meaning."""
-    for hits in (keyword, meaning):
-        if seq in hits:
-            return hits[seq].part
+    for found in (keyword, meaning):
+        if seq in found:
+            return found[seq].part
     return 0

@@ -21,9 +21,10 @@ WRITER = "alpha-writer-key-0123456789"
 async def tenants(guarded: Served) -> Served:
     async with guarded.as_key(WRITER) as alpha:
         for bank in ("alpha", "alpha-2"):
-            memory = {"content": f"The codeword is {SECRET}", "tags": [SECRET], "key": SECRET}
+            memory = {"content": f"The codeword is {SECRET}", "tags": [SECRET], "key": SECRET, "entities": [SECRET]}
             await alpha.post(f"/v1/banks/{bank}/memories", json=memory)
             entry = {"content": f"codeword {SECRET}", "action_id": "act", "session_id": "s"}
+            entry |= {"source": "telegram", "source_id": SECRET, "name": SECRET}
             await alpha.post(f"/v1/banks/{bank}/entries", json={"entries": [entry]})
     async with guarded.as_key(OTHER) as beta:
         await beta.post("/v1/banks/beta/memories", json={"content": "Beta has a codeword of its own"})
@@ -45,7 +46,8 @@ def filled(path: str, bank: str, memory_id: str) -> str:
     """
     A path template with its parameters filled in.
     """
-    return path.replace("{bank}", bank).replace("{name}", bank).replace("{memory_id}", memory_id)
+    named = path.replace("{bank}", bank).replace("{name}", bank).replace("{memory_id}", memory_id)
+    return named.replace("{jid}", f"telegram:{SECRET}").replace("{alias}", "user-alice")
 
 
 async def a_memory_of(served: Served, bank: str) -> str:
@@ -132,6 +134,41 @@ async def test_t076_an_id_of_another_bank_names_nothing_in_ones_own(tenants: Ser
     async with tenants.as_key(ADMIN_KEY) as admin:
         kept = (await admin.get(f"/v1/banks/alpha/memories/{memory_id}")).json()
         assert (kept["revision"], kept["pinned"], kept["is_active"]) == (1, False, True)
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE", "merge", "into", "unmerge"])
+async def test_t076_an_entity_of_another_bank_names_nothing_in_ones_own(tenants: Served, method: str) -> None:
+    async with tenants.as_key(ADMIN_KEY) as admin:
+        (foreign,) = (await admin.get("/v1/banks/alpha/entities", params={"q": SECRET})).json()["items"]
+        before = (await admin.get(f"/v1/banks/alpha/entities/{foreign['id']}")).json()
+    async with tenants.as_key(OTHER) as beta:
+        await beta.post("/v1/banks/beta/memories", json={"content": "Betty works at Acme."})
+        (own,) = (await beta.get("/v1/banks/beta/entities", params={"q": "betty"})).json()["items"]
+        path = f"/v1/banks/beta/entities/{foreign['id']}"
+        match method:
+            case "merge":
+                answer = await beta.post(f"{path}/merge", json={"into": own["id"]})
+            case "into":
+                answer = await beta.post(f"/v1/banks/beta/entities/{own['id']}/merge", json={"into": foreign["id"]})
+            case "unmerge":
+                answer = await beta.post(f"{path}/unmerge", json={"alias": SECRET})
+            case _:
+                answer = await beta.request(method, path, json={"type": "person"} if method == "PATCH" else None)
+        assert answer.status_code == 404
+    async with tenants.as_key(ADMIN_KEY) as admin:
+        assert (await admin.get(f"/v1/banks/alpha/entities/{foreign['id']}")).json() == before
+
+
+async def test_t076_a_contact_of_another_bank_is_nobody_in_ones_own(tenants: Served) -> None:
+    async with tenants.as_key(OTHER) as beta:
+        for method, path, body in (
+            ("GET", "", None),
+            ("POST", "/links", {"alias": "x:1"}),
+            ("DELETE", "/links/x:1", None),
+        ):
+            answer = await beta.request(method, f"/v1/banks/beta/contacts/telegram:{SECRET}{path}", json=body)
+            assert answer.status_code == 404
+        assert (await beta.get("/v1/banks/beta/contacts")).json()["total"] == 0
 
 
 @pytest.mark.parametrize(

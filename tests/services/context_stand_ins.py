@@ -10,6 +10,7 @@ from typing import Any
 from app.clock import FrozenClock
 from app.config import CoreSettings, load_settings
 from app.domain.records import Category, Memory, Record, Tier
+from app.domain.scopes import Scope, ScopeMode, conversation, scope_id
 from app.services.context import ContextService
 from app.services.context_profiles import context_profiles
 from app.services.core_tier import CoreTier
@@ -50,7 +51,7 @@ class StandInRecords:
     failing: dict[str, Exception] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     asked: list[RecallRequest] = field(default_factory=list)
-    recent_asked: list[dict[str, Any]] = field(default_factory=list)
+    recent_asked: list[tuple[Scope, int]] = field(default_factory=list)
     accessed: list[tuple[str, ...]] = field(default_factory=list)
 
     def _called(self, name: str) -> None:
@@ -77,11 +78,14 @@ class StandInRecords:
         mode = self.retrieval.get(request.tiers[0], Mode.HYBRID)
         return RecallAnswer("rec-1", mode, self.degraded, 0.1, tuple(found[: request.limit]))
 
-    async def recent(
-        self, bank: str, *, session_id: str | None, source: str | None, source_id: str | None, limit: int
-    ) -> Sequence[Record]:
+    async def scope(self, bank: str, session_id: str | None, source: str | None, source_id: str | None) -> Scope:
+        address = conversation(ScopeMode.PER_CHANNEL_PEER, session_id, source, source_id)
+        contacts = None if address is None else frozenset({address})
+        return Scope(scope_id(ScopeMode.PER_CHANNEL_PEER, address), contacts, session_id)
+
+    async def recent(self, bank: str, scope: Scope, limit: int) -> Sequence[Record]:
         self._called("recent")
-        self.recent_asked.append({"session_id": session_id, "source": source, "source_id": source_id, "limit": limit})
+        self.recent_asked.append((scope, limit))
         return self.entries[:limit]
 
     async def record_access(self, bank: str, ids: Sequence[str]) -> None:

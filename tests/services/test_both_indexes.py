@@ -10,6 +10,7 @@ import pytest
 
 from app.bootstrap import Container
 from app.clock import FrozenClock
+from app.domain.contacts import Address
 from app.errors import Conflict, NotFound
 from app.services.drafting import NewMemory
 from app.services.recall_model import RecallAnswer
@@ -42,7 +43,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 async def test_the_same_answers_after_any_history(launch: Launch, seed: int) -> None:
     rng = random.Random(seed)
     clock = FrozenClock(NOW)
@@ -69,13 +70,17 @@ async def test_the_same_answers_after_any_history(launch: Launch, seed: int) -> 
 
 
 async def _change(service: Container, rng: random.Random, ids: list[str]) -> None:
-    kind = rng.choice(["save", "save", "say", "say", "amend", "delete", "purge", "supersede", "access"])
+    kind = rng.choice(
+        ["save", "save", "say", "say", "amend", "delete", "purge", "supersede", "access", "merge", "unmerge", "forget"]
+    )
     if kind == "say" or len(ids) < 3:
         entries = [
             NewEntry(
                 _sentence(rng) * rng.choice([1, 1, 1, 40]),
                 name=rng.choice(["Ana", "Ben", None]),
                 session_id=rng.choice(["s1", "s2"]),
+                source=rng.choice(["telegram", None]),
+                source_id=rng.choice(["1", "2"]),
                 timestamp=NOW - timedelta(minutes=rng.randrange(5000)),
             )
             for _ in range(rng.randrange(1, 6))
@@ -86,6 +91,7 @@ async def _change(service: Container, rng: random.Random, ids: list[str]) -> Non
             NewMemory(
                 content=_sentence(rng),
                 tags=rng.sample(["a", "b"], rng.randrange(3)),
+                entities=rng.sample(["heron", "kite", "ana", "ben", "猫"], rng.randrange(4)),
                 pinned=rng.random() < 0.1,
                 confidence=rng.choice([0.3, 0.8, 1.0]),
                 expires_at=rng.choice([None, None, NOW + timedelta(hours=rng.randrange(2000))]),
@@ -94,6 +100,9 @@ async def _change(service: Container, rng: random.Random, ids: list[str]) -> Non
         ]
         saved = await service.memories.save(BANK, made, lambda _: "")
         ids += [item.memory.record.id for item in saved if item.memory.record.id not in ids]
+        return
+    if kind in {"merge", "unmerge", "forget"}:
+        await _change_names(service, rng, kind)
         return
     chosen = rng.sample(ids, 2)
     if kind == "amend":
@@ -108,6 +117,20 @@ async def _change(service: Container, rng: random.Random, ids: list[str]) -> Non
     elif kind == "access":
         service.access_log.note(BANK, chosen)
         await service.access_log.flush()
+
+
+async def _change_names(service: Container, rng: random.Random, kind: str) -> None:
+    known, _ = await service.entities.page(BANK, None, None, 500, 0)
+    if len(known) < 2:
+        return
+    one, other = rng.sample(known, 2)
+    joined = [item for item in known if item.aliases]
+    if kind == "merge":
+        await service.entities.merge(BANK, one.id, other.id, 0)
+    elif kind == "unmerge" and joined:
+        await service.entities.unmerge(BANK, joined[0].id, joined[0].aliases[0], 0)
+    elif kind == "forget":
+        await service.entities.delete(BANK, one.id)
 
 
 async def _tolerant(change: Any) -> None:
@@ -125,6 +148,8 @@ def _question(rng: random.Random, clock: FrozenClock) -> tuple[str, dict[str, An
         request["tags"] = ("a",)
     if rng.random() < 0.2:
         request["tiers"] = ("memory",)
+    if rng.random() < 0.3:
+        request["contacts"] = frozenset({Address("telegram", "1"), Address("telegram", "9")})
     if rng.random() < 0.2:
         request["created_after"] = NOW - timedelta(minutes=2000)
     if rng.random() < 0.3:

@@ -6,7 +6,9 @@ import asyncio
 
 import pytest
 
+from app.domain.contacts import Address
 from app.domain.records import Tier
+from app.domain.scopes import Scope
 from app.errors import InvalidInput, NotFound, Unavailable
 from app.services.context_model import ContextAnswer, ContextRequest
 from app.services.recall_model import Mode
@@ -181,13 +183,15 @@ async def test_only_the_named_sections_are_read() -> None:
     assert answer.retrieval == "none"
 
 
-async def test_the_conversation_is_handed_to_the_recent_messages_alone() -> None:
+async def test_b42_the_scope_of_the_conversation_holds_for_recent_and_recalled_messages() -> None:
     records = full_records()
     await service(records).assemble(
         "main", ContextRequest("trip", session_id="s1", source="telegram", source_id="42", exclude_ids=("mem-3",))
     )
-    assert records.recent_asked == [{"session_id": "s1", "source": "telegram", "source_id": "42", "limit": 20}]
-    assert all(request.session_id is None and request.exclude_ids == ("mem-3",) for request in records.asked)
+    contacts = frozenset({Address("telegram", "42")})
+    assert records.recent_asked == [(Scope("scope:channel-peer:telegram:42", contacts, "s1"), 20)]
+    assert all(request.contacts == contacts and request.exclude_ids == ("mem-3",) for request in records.asked)
+    assert all(request.session_id is None for request in records.asked)
 
 
 async def test_b25_ids_that_the_caller_has_shown_stay_out() -> None:

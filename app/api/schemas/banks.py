@@ -57,6 +57,8 @@ class BankStatsOut(Struct, frozen=True):
     pending_vectors: int
     pending_consolidation: int
     tokens: int
+    entities: int
+    contacts: int
     last_consolidation: datetime | None
     oldest: datetime | None
     newest: datetime | None
@@ -100,6 +102,8 @@ def stats_out(stats: BankStats) -> BankStatsOut:
         pending_vectors=stats.pending_vectors,
         pending_consolidation=stats.pending_consolidation,
         tokens=stats.tokens,
+        entities=stats.entities,
+        contacts=stats.contacts,
         last_consolidation=stats.last_consolidation,
         oldest=stats.oldest,
         newest=stats.newest,

@@ -84,7 +84,7 @@ class SectionOut(Struct, frozen=True):
 
 class ContextOut(Struct, frozen=True):
     """
-    A finished context. `counter` names what counted the tokens.
+    A finished context. `counter` names what counted the tokens, `scope` the session scope that held, if any did.
     """
 
     text: str
@@ -97,6 +97,7 @@ class ContextOut(Struct, frozen=True):
     degraded: tuple[str, ...]
     prefix_hash: str
     sections: list[SectionOut]
+    scope: str | None
 
 
 def context_request(given: ContextIn) -> ContextRequest:
@@ -134,6 +135,7 @@ def context_out(answer: ContextAnswer) -> ContextOut:
         degraded=answer.degraded,
         prefix_hash=answer.prefix_hash,
         sections=[_section(section) for section in answer.sections],
+        scope=answer.scope,
     )
 
 

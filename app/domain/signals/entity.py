@@ -2,7 +2,7 @@
 The entity signal: which named people, places and things a query and a record share.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,23 @@ from app.domain.text.tokenize import split_words
 Floats = npt.NDArray[np.float64]
 
 
-def hits(query: Collection[str], record: Collection[str]) -> int:
+def standing_for(named: Collection[str], synonyms: Mapping[str, str]) -> dict[str, str]:
     """
-    How many of the query's handles the record bears.
+    Every handle that counts as one of the named ones, with the handle that it stands for.
+
+    `synonyms` maps each name of whoever has several to one of them; a handle without synonyms stands for itself.
     """
-    return len(set(query) & set(record))
+    asked = {synonyms.get(handle, handle) for handle in named}
+    found = {handle: handle for handle in asked if handle not in synonyms}
+    found.update((handle, main) for handle, main in synonyms.items() if main in asked)
+    return found
+
+
+def hits(asked: Mapping[str, str], record: Collection[str]) -> int:
+    """
+    How many of those that a query names the record names too, under whichever name; `asked` as `standing_for` gives it.
+    """
+    return len({asked[handle] for handle in record if handle in asked})
 
 
 def token_hits(query_words: Collection[str], record: Collection[str]) -> int:

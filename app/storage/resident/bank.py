@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
+from app.domain.contacts import Address
+from app.domain.entities import query_handles
 from app.domain.records import Category, Tier
+from app.domain.signals.entity import standing_for
 from app.domain.units import Unit
 from app.storage.protocols import Space
 from app.storage.resident.columns import Growing
@@ -41,9 +44,12 @@ class ResidentBank:
         # 8 clusters of the project and at most 40 of a bank's own: a bitmask of 64 bits holds them.
         self.row_of: dict[int, int] = {}
         self.bearers: dict[str, set[int]] = {}
+        self.synonyms: dict[str, str] = {}
+        self.contact_numbers: dict[Address | None, int] = {None: 0}
         self.terms = Terms()
         self.seq = Growing(np.int64)
         self.created = Growing(np.int64)
+        self.contact = Growing(np.int64)  # whose conversation it belongs to, by `contact_numbers`
         self.updated = Growing(np.int64)
         self.happened = Growing(np.int64)
         self.accessed = Growing(np.float64)
@@ -85,6 +91,15 @@ class ResidentBank:
         """
         return self.gone_units > 1000 and self.gone_units * 3 > len(self.unit_hash)
 
+    def asked_in(self, text: str) -> dict[str, str]:
+        """
+        The handles that a question asks about, with the handle that each stands for.
+        """
+        named = query_handles(text, self.bearers)
+        if self.synonyms:
+            named += query_handles(text, self.synonyms)
+        return standing_for(named, self.synonyms)
+
     def take(self, rows: Sequence[Row[*tuple[Any, ...]]], units_of: UnitsOf) -> None:
         """
         Take in records that are new or have changed, in the order of their numbers.
@@ -115,6 +130,7 @@ class ResidentBank:
         self.units_of_row += [[] for _ in items]
         self.seq.append([item.seq for item in items])
         self.created.append([item.created_at for item in items])
+        self.contact.append([self._contact_number(item) for item in items])
         previous = [NO_ROW if item.previous is None else self.row_of.get(item.previous, NO_ROW) for item in items]
         self.previous.append(previous)
         self.following.append([NO_ROW] * len(items))
@@ -180,6 +196,11 @@ class ResidentBank:
             NEVER if item.invalid_at is None else item.invalid_at,
             not _is_kept(item),
         )
+
+    def _contact_number(self, item: Row[*tuple[Any, ...]]) -> int:
+        whole = item.source is not None and item.source_id is not None
+        address = Address(item.source, item.source_id) if whole else None
+        return self.contact_numbers.setdefault(address, len(self.contact_numbers))
 
     def _bit(self, cluster: str) -> int:
         return self.cluster_bits.setdefault(cluster, 1 << len(self.cluster_bits))

@@ -9,10 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, select
 
-from app.domain.entities import query_handles
 from app.domain.filters import RecordFilter
 from app.domain.units import Unit
-from app.storage import records
+from app.storage import entities, records
 from app.storage.banks import BankState
 from app.storage.handles import QUERY_CHARS_MAX
 from app.storage.protocols import Gathered, Question, RecallIndex, Space
@@ -28,6 +27,8 @@ _COLUMNS = (
     record.c.tier,
     record.c.text,
     record.c.speaker,
+    record.c.source,
+    record.c.source_id,
     record.c.category,
     record.c.entities,
     record.c.clusters,
@@ -84,7 +85,7 @@ class ResidentIndex:
         with own:
             resident = self._current(connection, bank, question.space)
             if resident is not None:
-                handles = frozenset(query_handles(question.text[:QUERY_CHARS_MAX], resident.bearers))
+                handles = resident.asked_in(question.text[:QUERY_CHARS_MAX])
                 return search.gather(resident, bank, question, wanted, handles, allowed)
         return self._fallback.gather(connection, bank, question, wanted)
 
@@ -122,6 +123,7 @@ class ResidentIndex:
         if resident.space is not None:
             seqs = None if is_new else [row.seq for row in rows]
             resident.take_vectors(_vectors(connection, bank.bank_id, resident.space.space_id, seqs))
+        resident.synonyms = entities.synonyms(connection, bank.bank_id)
         resident.version = bank.version
 
     def _evict(self, newest: BankState) -> None:

@@ -2,15 +2,16 @@
 Finding the candidates of a question in a bank that is in memory.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from app.domain.filters import RecordFilter
+from app.domain.filters import SCOPED_TIERS, RecordFilter
 from app.domain.signals.bm25 import idf, term_score
 from app.domain.signals.cosine import unit_cosine
+from app.domain.signals.entity import hits
 from app.storage.banks import BankState
 from app.storage.moments import to_micros
 from app.storage.protocols import Bools, Floats, Gathered, Ints, Question
@@ -31,7 +32,7 @@ def gather(
     state: BankState,
     question: Question,
     wanted: RecordFilter,
-    handles: frozenset[str],
+    handles: Mapping[str, str],
     allowed: Collection[int] | None,
 ) -> Gathered:
     """
@@ -72,6 +73,10 @@ def _visible(bank: ResidentBank, wanted: RecordFilter, allowed: Collection[int] 
     if len(wanted.tiers) < len(TIERS):
         is_wanted = np.array([tier in wanted.tiers for tier in TIERS])
         visible &= is_wanted[bank.tier.view]
+    if wanted.contacts is not None:
+        theirs = [bank.contact_numbers[who] for who in wanted.contacts if who in bank.contact_numbers]
+        is_scoped = np.array([tier in SCOPED_TIERS for tier in TIERS])
+        visible &= np.isin(bank.contact.view, theirs) | ~is_scoped[bank.tier.view]
     if wanted.created_after is not None:
         visible &= bank.created.view >= to_micros(wanted.created_after)
     if wanted.created_before is not None:
@@ -128,11 +133,17 @@ def _cluster_counts(bank: ResidentBank, question: Question) -> Ints:
     return counts
 
 
-def _entity_counts(bank: ResidentBank, handles: frozenset[str]) -> Ints:
-    bearers = [row for handle in handles for row in bank.bearers.get(handle, ())]
+def _entity_counts(bank: ResidentBank, handles: Mapping[str, str]) -> Ints:
+    bearers: dict[str, set[int]] = {}
+    for handle, meant in handles.items():
+        rows = bank.bearers.get(handle)
+        if rows:
+            # Two names of one person count once.
+            bearers[meant] = bearers[meant] | rows if meant in bearers else rows
     if not bearers:
         return np.zeros(0, np.int64)
-    return np.bincount(bearers, minlength=len(bank.ids)).astype(np.int64)
+    named = [row for rows in bearers.values() for row in rows]
+    return np.bincount(named, minlength=len(bank.ids)).astype(np.int64)
 
 
 def _sharing(bank: ResidentBank, counts: Ints, visible: Bools, k: int) -> Iterator[int]:
@@ -159,7 +170,7 @@ def _columns(
     chosen: list[int],
     keyword: _Keyword,
     question: Question,
-    handles: frozenset[str],
+    handles: Mapping[str, str],
     wanted: RecordFilter,
 ) -> Gathered:
     rows = np.array(chosen, np.int64)
@@ -183,7 +194,7 @@ def _columns(
         previous_cosine=np.where(place_before < 0, np.nan, cosine[place_before]) if len(wider) else np.zeros(0),
         terms_hit=_terms_hit(bank, rows, keyword.postings if question.with_terms_hit else []),
         cluster=_cluster_share(bank, rows, question),
-        entity=np.array([len(handles.intersection(bank.entities[row])) for row in chosen], np.int64),
+        entity=np.array([hits(handles, bank.entities[row]) for row in chosen], np.int64),
         created=bank.created.view[rows],
         updated=bank.updated.view[rows],
         happened=bank.happened.view[rows],

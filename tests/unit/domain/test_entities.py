@@ -8,7 +8,10 @@ from hypothesis import given
 from app.domain.entities import (
     HANDLE_CHARS_MAX,
     HANDLES_MAX,
+    as_written,
     handles,
+    mentioned_handles,
+    names,
     normalise_handle,
     query_handles,
     speaks_of_self,
@@ -126,3 +129,19 @@ def test_normal_form_of_a_handle(text: str, handle: str) -> None:
 def test_long_text_of_marks_is_read_in_one_pass() -> None:
     assert handles("A" + " -" * 50_000 + "\nB") == ()
     assert normalise_handle(" -" * 50_000) == ""
+
+
+def test_t025_a_name_is_kept_as_it_is_written() -> None:
+    assert names("We met DGIA's people and Ana Maria in Lisbon.") == {
+        "dgia": "DGIA",
+        "ana maria": "Ana Maria",
+        "lisbon": "Lisbon",
+    }
+    assert as_written("Bob bakes bread", "bob") == "Bob"
+    assert as_written("the Big\n Apple, the big apple", "big apple") == "Big Apple"
+    assert as_written("nothing of it", "bob") == "bob"
+
+
+def test_a_statement_mentions_known_names_in_any_case() -> None:
+    known = {"dgia", "ana maria", "user"}
+    assert mentioned_handles("met ANA MARIA of dgia; I am a user", known) == ("ana maria", "dgia")

@@ -80,7 +80,16 @@ def test_o25_overlap_is_the_share_of_distinct_words_asked() -> None:
 
 def test_b13_words_of_the_handles_count_one_by_one() -> None:
     assert entity.token_hits(["ana", "maria", "lisbon"], ["ana maria", "porto"]) == 2
-    assert entity.hits(["ana maria", "lisbon"], ["ana maria", "porto"]) == 1
+    assert entity.hits(entity.standing_for(["ana maria", "lisbon"], {}), ["ana maria", "porto"]) == 1
+
+
+def test_t04_two_names_of_one_person_count_as_one() -> None:
+    synonyms = {"bob": "robert", "robert": "robert", "bobby": "robert"}
+    asked = entity.standing_for(["bob", "lisbon"], synonyms)
+    assert asked == {"bob": "robert", "robert": "robert", "bobby": "robert", "lisbon": "lisbon"}
+    assert entity.hits(asked, ["robert", "bobby"]) == 1
+    assert entity.hits(asked, ["robert", "lisbon", "porto"]) == 2
+    assert entity.hits(entity.standing_for(["lisbon"], synonyms), ["robert"]) == 0
 
 
 def test_c3_entity_evidence_counts_so_many_handles_and_no_more() -> None:
