@@ -1,13 +1,13 @@
 """
 contacts, and entities with their names, attributes and relations; filled from what is stored already
 
-Revision: 0007, after 0005.
+Revision: 0006, after 0005.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0007"
+revision = "0006"
 down_revision = "0005"
 branch_labels = None
 depends_on = None
