@@ -139,7 +139,16 @@ def test_an_altered_member_is_refused_and_the_next_carrier_asked(
     assert errors(report) == {"index": "toy/model.onnx there is not the pinned file"}
 
 
-@pytest.mark.parametrize("content", [WEIGHTS * 50, b"", gzip.compress(WEIGHTS)[:-9], b"not gzip"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(WEIGHTS * 50, id="too long"),
+        pytest.param(b"", id="empty"),
+        # The names are given as the packed bytes hold the second in which they were made.
+        pytest.param(gzip.compress(WEIGHTS)[:-9], id="cut"),
+        pytest.param(b"not gzip", id="not gzip"),
+    ],
+)
 def test_a_member_of_another_length_or_form_is_refused(
     wheels: Path, tmp_path: Path, make_manifest: MakeManifest, content: bytes
 ) -> None:
