@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 
@@ -164,6 +165,7 @@ class Storage:
         engine = create_engine(
             f"sqlite+pysqlite:///{self.path}",
             module=self.driver.module,
+            json_deserializer=msgspec.json.decode,
             connect_args={"isolation_level": None, "timeout": self.settings.busy_timeout_ms / 1000},
             pool_size=1 if writer else self.settings.readers + 2,
             max_overflow=0 if writer else 16,

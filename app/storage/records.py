@@ -3,6 +3,7 @@ Records of every tier: writing, finding, listing and changing them.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
@@ -23,6 +24,46 @@ _LABELS = (
 
 _BY_SEQS = select(record).where(
     record.c.bank_id == bindparam("b_bank"), record.c.seq.in_(bindparam("b_seqs", expanding=True))
+)
+
+_TIERS = {tier.value: tier for tier in Tier}
+_CATEGORIES = {category.value: category for category in Category}
+# By place and not by name: naming a column of a row costs more than all else that is done with it.
+_FIELDS = itemgetter(
+    *map(
+        record.c.keys().index,
+        (
+            "seq",
+            "id",
+            "tier",
+            "text",
+            "created_at",
+            "created_offset",
+            "updated_at",
+            "speaker",
+            "role",
+            "session_id",
+            "source",
+            "source_id",
+            "category",
+            "tags",
+            "entities",
+            "metadata",
+            "occurred_at",
+            "occurred_offset",
+            "expires_at",
+            "expires_offset",
+            "confidence",
+            "pinned",
+            "observations",
+            "access_count",
+            "last_accessed_at",
+            "revision",
+            "invalid_at",
+            "invalid_reason",
+            "superseded_by",
+        ),
+    )
 )
 
 
@@ -250,33 +291,64 @@ def to_record(row: Row[*tuple[Any, ...]]) -> Record:
     """
     The record that a whole row of the table holds.
     """
+    (
+        seq,
+        record_id,
+        tier,
+        said,
+        created_at,
+        created_offset,
+        updated_at,
+        speaker,
+        role,
+        session_id,
+        source,
+        source_id,
+        category,
+        tags,
+        entities,
+        metadata,
+        occurred_at,
+        occurred_offset,
+        expires_at,
+        expires_offset,
+        confidence,
+        pinned,
+        observations,
+        access_count,
+        last_accessed_at,
+        revision,
+        invalid_at,
+        invalid_reason,
+        superseded_by,
+    ) = _FIELDS(row)
     return Record(
-        seq=row.seq,
-        id=row.id,
-        tier=Tier(row.tier),
-        text=row.text,
-        created_at=from_micros(row.created_at, row.created_offset),
-        updated_at=from_micros(row.updated_at),
-        speaker=row.speaker,
-        role=row.role,
-        session_id=row.session_id,
-        source=row.source,
-        source_id=row.source_id,
-        category=Category(row.category),
-        tags=tuple(row.tags),
-        entities=tuple(row.entities),
-        metadata=row._mapping["metadata"],  # noqa: SLF001 - public under this name in SQLAlchemy
-        occurred_at=None if row.occurred_at is None else from_micros(row.occurred_at, row.occurred_offset),
-        expires_at=None if row.expires_at is None else from_micros(row.expires_at, row.expires_offset),
-        confidence=row.confidence,
-        pinned=row.pinned,
-        observations=row.observations,
-        access_count=row.access_count,
-        last_accessed_at=None if row.last_accessed_at is None else from_micros(row.last_accessed_at),
-        revision=row.revision,
-        invalid_at=None if row.invalid_at is None else from_micros(row.invalid_at),
-        invalid_reason=row.invalid_reason,
-        superseded_by=row.superseded_by,
+        seq=seq,
+        id=record_id,
+        tier=_TIERS[tier],
+        text=said,
+        created_at=from_micros(created_at, created_offset),
+        updated_at=from_micros(updated_at),
+        speaker=speaker,
+        role=role,
+        session_id=session_id,
+        source=source,
+        source_id=source_id,
+        category=_CATEGORIES[category],
+        tags=tuple(tags),
+        entities=tuple(entities),
+        metadata=metadata,
+        occurred_at=None if occurred_at is None else from_micros(occurred_at, occurred_offset),
+        expires_at=None if expires_at is None else from_micros(expires_at, expires_offset),
+        confidence=confidence,
+        pinned=pinned,
+        observations=observations,
+        access_count=access_count,
+        last_accessed_at=None if last_accessed_at is None else from_micros(last_accessed_at),
+        revision=revision,
+        invalid_at=None if invalid_at is None else from_micros(invalid_at),
+        invalid_reason=invalid_reason,
+        superseded_by=superseded_by,
     )
 
 

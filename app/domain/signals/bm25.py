@@ -26,15 +26,28 @@ def idf(df: npt.ArrayLike, total: int) -> Floats:
     return np.log((total - held + 0.5) / (held + 0.5) + 1.0)
 
 
+def length_norm(length: npt.ArrayLike, mean_length: float, k1: float = K1, b: float = B) -> Floats:
+    """
+    What a record's length puts under its repeats, k1 * (1 - b + b * length / mean); a mean below 1 counts as 1.
+    """
+    return k1 * (1.0 - b + b * np.asarray(length, np.float64) / max(1.0, mean_length))
+
+
+def normed_score(tf: npt.ArrayLike, term_idf: npt.ArrayLike, norm: npt.ArrayLike, k1: float = K1) -> Floats:
+    """
+    `term_score` where the records' `length_norm` is known.
+    """
+    times = np.asarray(tf, np.float64)
+    return np.asarray(term_idf, np.float64) * times * (k1 + 1.0) / (times + np.asarray(norm, np.float64))
+
+
 def term_score(
     tf: npt.ArrayLike, term_idf: npt.ArrayLike, length: npt.ArrayLike, mean_length: float, k1: float = K1, b: float = B
 ) -> Floats:
     """
     What one query term that occurs `tf` times adds to records of `length` terms; a mean length below 1 counts as 1.
     """
-    times = np.asarray(tf, np.float64)
-    norm = k1 * (1.0 - b + b * np.asarray(length, np.float64) / max(1.0, mean_length))
-    return np.asarray(term_idf, np.float64) * times * (k1 + 1.0) / (times + norm)
+    return normed_score(tf, term_idf, length_norm(length, mean_length, k1, b), k1)
 
 
 def ceiling(df: npt.ArrayLike, total: int, k1: float = K1) -> float:

@@ -14,12 +14,13 @@ from app.domain.records import Category, Tier
 from app.domain.signals.entity import standing_for
 from app.domain.units import Unit
 from app.storage.protocols import Space
+from app.storage.resident.codes import Codes
 from app.storage.resident.columns import Growing
+from app.storage.resident.standing import NEVER, Standing
 from app.storage.resident.terms import Terms
 
 CATEGORIES = {category: place for place, category in enumerate(Category)}
 TIERS = {tier: place for place, tier in enumerate(Tier)}
-NEVER = np.iinfo(np.int64).max
 NO_ROW = -1
 
 UnitsOf = Callable[[Row[*tuple[Any, ...]]], Sequence[Unit]]
@@ -73,8 +74,26 @@ class ResidentBank:
         self.unit_hash: list[bytes] = []
         self.units_of_row: list[list[int]] = []
         self.vectors = Growing(np.float32, self.dimensions)
+        self.codes = Codes(self.dimensions)
         self.has_vector = Growing(np.bool_)
         self.gone_units = 0
+        self._standing: Standing | None = None
+
+    @property
+    def standing(self) -> Standing:
+        """
+        What questions to this version of the bank have in common.
+        """
+        if self._standing is None:
+            self._standing = Standing(
+                self.expires.view,
+                self.retired.view,
+                self.deleted.view,
+                self.unit_row.view,
+                self.unit_gone.view,
+                self.unit_length.view,
+            )
+        return self._standing
 
     @property
     def nbytes(self) -> int:
@@ -82,7 +101,7 @@ class ResidentBank:
         Bytes taken, about.
         """
         columns = sum(value.nbytes for value in vars(self).values() if isinstance(value, Growing))
-        return columns + self.terms.nbytes + 400 * len(self.ids) + 120 * len(self.unit_hash)
+        return columns + self.terms.nbytes + self.codes.nbytes + 400 * len(self.ids) + 120 * len(self.unit_hash)
 
     @property
     def is_sparse(self) -> bool:
@@ -104,6 +123,7 @@ class ResidentBank:
         """
         Take in records that are new or have changed, in the order of their numbers.
         """
+        self._standing = None
         fresh = [item for item in rows if item.seq not in self.row_of]
         known = [item for item in rows if item.seq in self.row_of]
         self._add(fresh, [units_of(item) for item in fresh])
@@ -114,12 +134,18 @@ class ResidentBank:
         """
         Take in vectors of units (seq, part, text_hash, embedding); one of another text than the unit's is passed over.
         """
+        units, embeddings = [], []
         for item in rows:
             row = self.row_of.get(item.seq)
             for unit in () if row is None else self.units_of_row[row]:
                 if self.unit_part.view[unit] == item.part and self.unit_hash[unit] == item.text_hash:
-                    self.vectors.view[unit] = np.frombuffer(item.embedding, np.float32)
-                    self.has_vector.view[unit] = True
+                    units.append(unit)
+                    embeddings.append(item.embedding)
+        if units:
+            vectors = np.frombuffer(b"".join(embeddings), np.float32).reshape(len(units), self.dimensions)
+            self.vectors.view[units] = vectors
+            self.codes.put(units, vectors)
+            self.has_vector.view[units] = True
 
     def _add(self, items: Sequence[Row[*tuple[Any, ...]]], units: Sequence[Sequence[Unit]]) -> None:
         first = len(self.ids)
@@ -221,6 +247,7 @@ class ResidentBank:
         self.unit_gone.append([False] * len(units))
         self.has_vector.append([False] * len(units))
         self.vectors.append(np.zeros((len(units), self.dimensions), np.float32))
+        self.codes.grow(len(units))
         for place, (row, unit) in enumerate(units, first):
             own = self.units_of_row[row]
             own.append(place)

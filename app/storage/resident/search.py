@@ -2,20 +2,19 @@
 Finding the candidates of a question in a bank that is in memory.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from app.domain.filters import SCOPED_TIERS, RecordFilter
-from app.domain.signals.bm25 import idf, term_score
+from app.domain.signals.bm25 import idf, normed_score
 from app.domain.signals.cosine import unit_cosine
-from app.domain.signals.entity import hits
 from app.storage.banks import BankState
 from app.storage.moments import to_micros
 from app.storage.protocols import Bools, Floats, Gathered, Ints, Question
-from app.storage.resident.bank import NEVER, NO_ROW, TIERS, ResidentBank
+from app.storage.resident.bank import NO_ROW, TIERS, ResidentBank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +24,14 @@ class _Keyword:
     scores: Floats
     frequencies: dict[str, int]
     postings: list[npt.NDArray[np.int32]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shared:
+    """How many clusters and handles of the question each record has; empty where the question has none."""
+
+    clusters: Ints
+    entities: Ints
 
 
 def gather(
@@ -40,83 +47,111 @@ def gather(
     more than tiers, times and liveness.
     """
     visible = _visible(bank, wanted, allowed)
-    unit_visible = visible[bank.unit_row.view] & ~bank.unit_gone.view
+    standing = bank.standing
+    if visible is standing.present:
+        unit_visible = standing.unit_present
+    else:
+        unit_visible = visible[bank.unit_row.view] & standing.unit_indexed
     keyword = _keyword(bank, state, question)
-    cosine = _cosine(bank, question)
     k = question.arm_limit
-    found = [_best(keyword.scores, unit_visible & (keyword.scores > 0), k)]
-    if cosine is not None:
-        found.append(_best(cosine, unit_visible & bank.has_vector.view, k))
-    rows = {int(row) for units in found for row in bank.unit_row.view[units]}
-    rows.update(_sharing(bank, _cluster_counts(bank, question), visible, k))
-    rows.update(_sharing(bank, _entity_counts(bank, handles), visible, k))
-    rows.update(_in_time(bank, question, visible, k))
+    clusters = _cluster_counts(bank, question)
+    entities = _entity_counts(bank, handles)
+    found = [
+        bank.unit_row.view[_best(keyword.scores, np.flatnonzero(unit_visible & (keyword.scores > 0)), k)],
+        bank.unit_row.view[_nearest(bank, question, unit_visible, k)],
+        _sharing(bank, clusters, visible, k),
+        _sharing(bank, entities, visible, k),
+        _in_time(bank, question, visible, k),
+    ]
+    is_found = np.zeros(len(visible), np.bool_)
+    is_found[np.concatenate(found)] = True
     if question.with_neighbours:
-        following = bank.following.view[sorted(rows)]
-        rows.update(int(row) for row in following if row != NO_ROW and visible[row])
-    return _columns(bank, sorted(rows, key=lambda row: int(bank.seq.view[row])), keyword, question, handles, wanted)
+        following = bank.following.view[is_found]
+        following = following[following != NO_ROW]
+        is_found[following[visible[following]]] = True
+    rows = np.flatnonzero(is_found)
+    rows = rows[np.argsort(bank.seq.view[rows], kind="stable")]
+    return _columns(bank, rows, keyword, _Shared(clusters, entities), question, wanted)
 
 
 def alive(bank: ResidentBank, wanted: RecordFilter) -> Bools:
     """
-    Which rows are alive by the filter's clock.
+    Which rows are alive by the filter's clock; not to be written to.
     """
     clock = to_micros(wanted.clock)
-    living = (bank.expires.view > clock) & ~bank.deleted.view
-    if not wanted.include_superseded:
-        living &= bank.retired.view > clock if wanted.clock_is_past else bank.retired.view == NEVER
-    return living
+    standing = bank.standing
+    if wanted.include_superseded:
+        living = ~bank.deleted.view
+    elif wanted.clock_is_past:
+        living = ~bank.deleted.view & (bank.retired.view > clock)
+    else:
+        living = standing.present
+    return living if standing.first_expiry > clock else living & (bank.expires.view > clock)
 
 
 def _visible(bank: ResidentBank, wanted: RecordFilter, allowed: Collection[int] | None) -> Bools:
     visible = alive(bank, wanted)
     if len(wanted.tiers) < len(TIERS):
         is_wanted = np.array([tier in wanted.tiers for tier in TIERS])
-        visible &= is_wanted[bank.tier.view]
+        visible = visible & is_wanted[bank.tier.view]
     if wanted.contacts is not None:
         theirs = [bank.contact_numbers[who] for who in wanted.contacts if who in bank.contact_numbers]
         is_scoped = np.array([tier in SCOPED_TIERS for tier in TIERS])
-        visible &= np.isin(bank.contact.view, theirs) | ~is_scoped[bank.tier.view]
+        visible = visible & np.isin(bank.contact.view, theirs) | ~is_scoped[bank.tier.view]
     if wanted.created_after is not None:
-        visible &= bank.created.view >= to_micros(wanted.created_after)
+        visible = visible & bank.created.view >= to_micros(wanted.created_after)
     if wanted.created_before is not None:
-        visible &= bank.created.view < to_micros(wanted.created_before)
+        visible = visible & bank.created.view < to_micros(wanted.created_before)
     if allowed is not None:
         mask = np.zeros(len(visible), np.bool_)
         mask[[bank.row_of[seq] for seq in allowed if seq in bank.row_of]] = True
-        visible &= mask
+        visible = visible & mask
     return visible
 
 
 def _keyword(bank: ResidentBank, state: BankState, question: Question) -> _Keyword:
-    live = ~bank.unit_gone.view & (bank.retired.view == NEVER)[bank.unit_row.view]
-    scores = np.zeros(len(bank.unit_hash))
-    mean = state.live_terms / max(1, state.live_units)
+    standing = bank.standing
+    norm = standing.norm(state.live_terms / max(1, state.live_units))
     frequencies: dict[str, int] = {}
+    weights: list[float] = []
+    units: list[npt.NDArray[np.int32]] = []
+    times: list[npt.NDArray[np.int32]] = []
     postings = []
     for term, number in question.terms.items():
         known = bank.terms.of(term)
         if known is None:
             continue
-        units, tf = known
-        frequency = int(np.count_nonzero(live[units]))
+        held, tf = known
+        counted = standing.unit_counted
+        frequency = len(held) if counted is None else int(np.count_nonzero(counted[held]))
         if frequency:
             frequencies[term] = frequency
-            weight = number * idf(frequency, state.live_units)
-            scores[units] += term_score(tf, weight, bank.unit_length.view[units], mean)
-        postings.append(units.copy())
+            weights.append(number * float(idf(frequency, state.live_units)))
+            units.append(held)
+            times.append(tf)
+        if question.with_terms_hit:
+            postings.append(held.copy())
+    if not units:
+        return _Keyword(np.zeros(len(bank.unit_hash)), frequencies, postings)
+    every = np.concatenate(units)
+    weight = np.repeat(weights, [len(held) for held in units])
+    added = normed_score(np.concatenate(times), weight, norm[every])
+    scores = np.zeros(len(bank.unit_hash))
+    # In the order of the terms, so that a unit's sum is the same float however it is found.
+    scores += np.bincount(every, added, len(scores))
     return _Keyword(scores, frequencies, postings)
 
 
-def _cosine(bank: ResidentBank, question: Question) -> npt.NDArray[np.float32] | None:
+def _nearest(bank: ResidentBank, question: Question, eligible: Bools, k: int) -> Ints:
     if question.vector is None:
-        return None
-    cosine: npt.NDArray[np.float32] = bank.vectors.view @ question.vector
-    return cosine
+        return np.zeros(0, np.int64)
+    units = bank.codes.within_reach(question.vector, np.flatnonzero(eligible & bank.has_vector.view), k)
+    cosines = np.zeros(len(bank.unit_hash), np.float32)
+    cosines[units] = bank.vectors.view[units] @ question.vector
+    return _best(cosines, units, k)
 
 
-def _best(scores: npt.NDArray[np.floating], eligible: Bools, k: int) -> Ints:
-    units = np.flatnonzero(eligible)
+def _best(scores: npt.NDArray[np.floating], units: Ints, k: int) -> Ints:
     if len(units) > k:
         values = scores[units]
         # Everything as good as the k-th stays in view, so that equal scores are cut by number and not by chance.
@@ -146,55 +181,59 @@ def _entity_counts(bank: ResidentBank, handles: Mapping[str, str]) -> Ints:
     return np.bincount(named, minlength=len(bank.ids)).astype(np.int64)
 
 
-def _sharing(bank: ResidentBank, counts: Ints, visible: Bools, k: int) -> Iterator[int]:
+def _sharing(bank: ResidentBank, counts: Ints, visible: Bools, k: int) -> Ints:
     """Rows with the most in common, then the newest, then the first; none for empty counts."""
     if not len(counts):
-        return iter(())
+        return counts
     rows = np.flatnonzero((counts > 0) & visible)
     order = np.lexsort((bank.seq.view[rows], -bank.updated.view[rows], -counts[rows]))
-    return (int(row) for row in rows[order[:k]])
+    return rows[order[:k]]
 
 
-def _in_time(bank: ResidentBank, question: Question, visible: Bools, k: int) -> Iterator[int]:
+def _in_time(bank: ResidentBank, question: Question, visible: Bools, k: int) -> Ints:
     """Rows that tell of one of the question's times, newest first."""
+    if not question.spans:
+        return np.zeros(0, np.int64)
     inside = np.zeros(len(visible), np.bool_)
     for first, last in question.spans:
         inside |= (bank.happened.view >= first) & (bank.happened.view <= last)
     rows = np.flatnonzero(inside & visible)
     order = np.lexsort((bank.seq.view[rows], -bank.happened.view[rows]))
-    return (int(row) for row in rows[order[:k]])
+    return rows[order[:k]]
 
 
 def _columns(
     bank: ResidentBank,
-    chosen: list[int],
+    rows: Ints,
     keyword: _Keyword,
+    shared: _Shared,
     question: Question,
-    handles: Mapping[str, str],
     wanted: RecordFilter,
 ) -> Gathered:
-    rows = np.array(chosen, np.int64)
+    chosen: list[int] = rows.tolist()
     before = bank.previous.view[rows] if question.with_neighbours else np.full(len(rows), NO_ROW)
     before = np.where((before != NO_ROW) & alive(bank, wanted)[before], before, NO_ROW)
-    wider = np.unique(np.concatenate((rows, before[before != NO_ROW])))
+    is_wider = np.zeros(len(bank.ids), np.bool_)
+    is_wider[rows] = True
+    is_wider[before[before != NO_ROW]] = True
+    wider = np.flatnonzero(is_wider)
     bm25, part = _of_records(bank, wider, keyword.scores)
     cosine, near_part, near_unit = _exact_cosine(bank, wider, question)
     place = np.searchsorted(wider, rows)
-    place_before = np.searchsorted(wider, before)
-    place_before[before == NO_ROW] = -1
+    place_before = np.where(before == NO_ROW, NO_ROW, np.searchsorted(wider, before))
     hit = bm25[place] > 0
     return Gathered(
         seq=bank.seq.view[rows],
         part=np.where(hit, part[place], near_part[place]),
-        ids=tuple(bank.ids[row] for row in chosen),
-        speakers=tuple(bank.speakers[row] for row in chosen),
+        ids=tuple(map(bank.ids.__getitem__, chosen)),
+        speakers=tuple(map(bank.speakers.__getitem__, chosen)),
         bm25=bm25[place],
         cosine=cosine[place],
         previous_bm25=np.where(place_before < 0, 0.0, bm25[place_before]) if len(wider) else np.zeros(0),
         previous_cosine=np.where(place_before < 0, np.nan, cosine[place_before]) if len(wider) else np.zeros(0),
         terms_hit=_terms_hit(bank, rows, keyword.postings if question.with_terms_hit else []),
-        cluster=_cluster_share(bank, rows, question),
-        entity=np.array([hits(handles, bank.entities[row]) for row in chosen], np.int64),
+        cluster=_at(shared.clusters, rows) / max(1, len(question.clusters)),
+        entity=_at(shared.entities, rows),
         created=bank.created.view[rows],
         updated=bank.updated.view[rows],
         happened=bank.happened.view[rows],
@@ -248,11 +287,8 @@ def _terms_hit(bank: ResidentBank, rows: Ints, postings: list[npt.NDArray[np.int
     return hit[rows]
 
 
-def _cluster_share(bank: ResidentBank, rows: Ints, question: Question) -> Floats:
-    counts = _cluster_counts(bank, question)
-    if not len(counts):
-        return np.zeros(len(rows))
-    return counts[rows] / len(question.clusters)
+def _at(counts: Ints, rows: Ints) -> Ints:
+    return counts[rows] if len(counts) else np.zeros(len(rows), np.int64)
 
 
 def _chosen_vectors(bank: ResidentBank, units: Ints) -> npt.NDArray[np.float32]:
