@@ -97,7 +97,7 @@ def _visible(bank: ResidentBank, wanted: RecordFilter, allowed: Collection[int] 
     if wanted.contacts is not None:
         theirs = [bank.contact_numbers[who] for who in wanted.contacts if who in bank.contact_numbers]
         is_scoped = np.array([tier in SCOPED_TIERS for tier in TIERS])
-        visible = visible & np.isin(bank.contact.view, theirs) | ~is_scoped[bank.tier.view]
+        visible = visible & (np.isin(bank.contact.view, theirs) | ~is_scoped[bank.tier.view])
     if wanted.created_after is not None:
         visible = visible & bank.created.view >= to_micros(wanted.created_after)
     if wanted.created_before is not None:
