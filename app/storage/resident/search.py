@@ -99,9 +99,9 @@ def _visible(bank: ResidentBank, wanted: RecordFilter, allowed: Collection[int] 
         is_scoped = np.array([tier in SCOPED_TIERS for tier in TIERS])
         visible = visible & (np.isin(bank.contact.view, theirs) | ~is_scoped[bank.tier.view])
     if wanted.created_after is not None:
-        visible = visible & bank.created.view >= to_micros(wanted.created_after)
+        visible = visible & (bank.created.view >= to_micros(wanted.created_after))
     if wanted.created_before is not None:
-        visible = visible & bank.created.view < to_micros(wanted.created_before)
+        visible = visible & (bank.created.view < to_micros(wanted.created_before))
     if allowed is not None:
         mask = np.zeros(len(visible), np.bool_)
         mask[[bank.row_of[seq] for seq in allowed if seq in bank.row_of]] = True
