@@ -60,6 +60,13 @@ def questions(source: Synthetic, number: int, seed: int) -> Iterator[tuple[str, 
         yield " ".join(chosen), (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
+def answers(source: Synthetic, number: int, seed: int) -> npt.NDArray[np.int64]:
+    """
+    The places of the records that `questions` of the same arguments were made of.
+    """
+    return np.random.default_rng(seed).integers(0, len(source.texts), number)
+
+
 def _zipf(rng: np.random.Generator, number: int) -> npt.NDArray[np.int64]:
     weights = 1.0 / np.arange(1, VOCABULARY + 1)
     return rng.choice(VOCABULARY, size=number, p=weights / weights.sum())
